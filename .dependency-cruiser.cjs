@@ -121,7 +121,7 @@ module.exports = {
       { path: '^src/fake-providers/' },
       {
         pathNot:
-          '^src/(fake-providers|kernel)/|^src/modules/connections/providers/(definition|pattern)\\.ts$|^node_modules/jose/|^(node:)?[a-z_/]+$',
+          '^src/(fake-providers|kernel)/|^src/modules/connections/providers/(definition|pattern)\\.ts$|^node_modules/(jose|js-yaml)/|^(node:)?[a-z_/]+$',
       },
     ),
     forbid(

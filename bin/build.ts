@@ -35,6 +35,7 @@ const programs = [
   'src/log.ts',
   'src/keys.ts',
   'src/upgrade.ts',
+  'src/providers.ts',
   'src/cli/main.ts',
   'src/cli/compiler/source-worker.ts',
   'src/app/threads/owners-thread.ts',

@@ -17,7 +17,7 @@ import { integrations } from './commands/integrations.ts';
 import { logs } from './commands/logs.ts';
 import { migrate } from './commands/migrate.ts';
 import { people } from './commands/people.ts';
-import { keys, serve, log, upgrade } from './commands/programs.ts';
+import { keys, providers, serve, log, upgrade } from './commands/programs.ts';
 import { projections } from './commands/projections.ts';
 import { records } from './commands/records.ts';
 import { rootKeys } from './commands/root-keys.ts';
@@ -72,6 +72,7 @@ export const commandGroups: Readonly<Record<string, readonly Command[]>> = {
     consumers,
     replay,
     deadLetters,
+    providers,
     rootKeys,
     keys,
     people,

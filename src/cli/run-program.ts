@@ -10,6 +10,7 @@ export const programs = {
   log: [],
   keys: [],
   upgrade: [],
+  providers: ['--disable-warning=TimeoutNegativeWarning'],
 } as const;
 
 /**

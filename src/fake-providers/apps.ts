@@ -20,7 +20,7 @@ class InstalledApp {
 
   constructor(stage: Stage) {
     this.#stage = stage;
-    this.tokens = new TokenStore(stage.options);
+    this.tokens = new TokenStore(stage);
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     this.privateKey = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
     this.#publicKey = publicKey;
@@ -71,7 +71,7 @@ class InstalledApp {
     });
     const seconds = Number(payload.exp) - Number(payload.iat);
     demand(seconds <= jwtSecondsMax, 'jwt_lives_too_long', told);
-    const expiresIn = this.#stage.options.expiresIn ?? 3600;
+    const { lifetime: expiresIn } = this.#stage;
     const expires_at = new Date(systemClock.now() + expiresIn * 1000).toISOString();
     return { status: 201, body: { token: this.tokens.issueAccess(), expires_at } };
   }

@@ -28,7 +28,7 @@ class CredentialsClient {
 
   constructor(stage: Stage) {
     this.#stage = stage;
-    this.tokens = new TokenStore(stage.options);
+    this.tokens = new TokenStore(stage);
     const isSigned = stage.definition.token_request_auth_method === 'private_key_jwt';
     this.#key = isSigned ? newAssertionKey() : null;
     stage.known['clientId'] = this.#clientId;
@@ -60,6 +60,11 @@ class CredentialsClient {
     await this.#demandClient(request, sent);
     demandHeaders(definition.token_headers, request, known);
     demandParams({ grant_type: 'client_credentials', ...definition.token_params }, sent, known);
+    const scopes = known['connectionConfig.oauth_scopes'] ?? definition.default_scopes?.join(',');
+    if (scopes !== undefined && definition.token_params?.['scope'] === undefined) {
+      const wanted = scopes.split(',').join(definition.scope_separator ?? ' ');
+      demand(sent['scope'] === wanted, `wrong_scope: ${wanted}`);
+    }
     return this.#granted();
   }
 
@@ -111,11 +116,11 @@ class CredentialsClient {
   }
 
   #granted(): Answer {
-    const { definition, known, options } = this.#stage;
+    const { definition, known } = this.#stage;
     const body: Record<string, unknown> = {
       access_token: this.tokens.issueAccess(),
       token_type: 'Bearer',
-      expires_in: options.expiresIn ?? 3600,
+      expires_in: this.#stage.lifetime,
     };
     for (const path of definition.token_response_metadata ?? []) {
       withPath(body, path, known[`connectionConfig.${path}`] ?? '');

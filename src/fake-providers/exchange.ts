@@ -32,6 +32,8 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
   /** JSON, or text as it is. */
   readonly body: JsonObject | readonly JsonObject[] | string;
+  /** A limit was reached: the request was not judged. */
+  readonly isLimit?: true;
 }
 
 /** What became of a request: `granted`, or why it was refused. */

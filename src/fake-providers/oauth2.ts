@@ -13,7 +13,15 @@ import {
   type ReceivedRequest,
 } from './exchange.ts';
 import { fill } from './fill.ts';
-import { demandHeaders, demandParams, demandToken, type Rules, type Stage } from './rules.ts';
+import {
+  demandScopes,
+  scopesOf,
+  demandHeaders,
+  demandParams,
+  demandToken,
+  type Rules,
+  type Stage,
+} from './rules.ts';
 import { secret, TokenStore, type IssuedTokens } from './tokens.ts';
 import { withPath } from './with-path.ts';
 
@@ -39,7 +47,7 @@ export class Oauth2Server {
     this.#stage = stage;
     const { authorization_method: method, token_request_auth_method: proof } = stage.definition;
     this.#isClientInHeader = options.isClientInHeader ?? (method === 'header' || proof === 'basic');
-    this.tokens = new TokenStore(stage.options);
+    this.tokens = new TokenStore(stage);
     stage.known['clientId'] = this.clientId;
     stage.known['clientSecret'] = this.clientSecret;
   }
@@ -184,7 +192,7 @@ export function oauth2Rules(stage: Stage): Rules {
   const server = new Oauth2Server(stage);
   const { clientId: client_id, clientSecret: client_secret, tokens } = server;
   return {
-    integration: { type: 'OAUTH2', client_id, client_secret },
+    integration: { type: 'OAUTH2', client_id, client_secret, ...scopesOf(stage) },
     form: null,
     importable: () => {
       const { accessToken, refreshToken, expiresIn } = tokens.issue();
@@ -199,7 +207,10 @@ export function oauth2Rules(stage: Stage): Rules {
       };
     },
     answer(request) {
-      if (request.role === 'authorize') return server.authorize(request);
+      if (request.role === 'authorize') {
+        demandScopes(stage, request.url.searchParams.get('scope'));
+        return server.authorize(request);
+      }
       if (request.role === 'introspect') return server.introspect(request);
       if (request.role === 'exchange' || request.role === 'renewal') {
         return server.byAccessToken(request);

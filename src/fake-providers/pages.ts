@@ -1,7 +1,7 @@
 import { atPath, plainText } from '#kernel/json-path.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { PaginateDefinition } from '#modules/connections/providers/definition.ts';
-import type { Answer, ReceivedRequest } from './exchange.ts';
+import { demand, type Answer, type ReceivedRequest } from './exchange.ts';
 import { withPath } from './with-path.ts';
 
 /** Rows that `rows` of the API lists, in pages of three. */
@@ -14,13 +14,20 @@ const pageSize = 3;
  */
 export function pageOf(paginate: PaginateDefinition, request: ReceivedRequest): Answer {
   const asked = (name: string | undefined) =>
-    name === undefined ? null : sentValue(request, name);
+    name === undefined ? null : sentValue(request, name, paginate.in_body === true);
+  const { limit, limit_name_in_request: limitName } = paginate;
+  if (limitName !== undefined && paginate.type !== 'link') {
+    const wanted = limit ?? pageSize;
+    demand(asked(limitName) === String(wanted), `wrong_limit: ${limitName}`);
+  }
   const headers: Record<string, string> = {};
   const told: Record<string, unknown> = {};
   let from = 0;
   if (paginate.type === 'offset') {
     const start = paginate.offset_start_value ?? 0;
-    const offset = Number(asked(paginate.offset_name_in_request) ?? start) - start;
+    const sent = asked(paginate.offset_name_in_request) ?? '';
+    demand(/^\d+$/.test(sent), `no_offset: ${String(paginate.offset_name_in_request)}`);
+    const offset = Number(sent) - start;
     from = paginate.offset_calculation_method === 'per-page' ? offset * pageSize : offset;
   } else if (paginate.type === 'cursor') {
     from = Number((asked(paginate.cursor_name_in_request) ?? 'after-0').replace('after-', ''));
@@ -43,10 +50,9 @@ export function pageOf(paginate: PaginateDefinition, request: ReceivedRequest): 
   return { status: 200, headers, body: told as JsonObject };
 }
 
-/** A parameter of the query or of a JSON body, where it may be nested. */
-function sentValue({ url, body }: ReceivedRequest, name: string): string | null {
-  const inQuery = url.searchParams.get(name);
-  if (inQuery !== null || body === '') return inQuery;
-  const found = atPath(JSON.parse(body) as JsonObject, name);
+/** A parameter of the query, or of the JSON body, where it may be nested. */
+function sentValue({ url, body }: ReceivedRequest, name: string, isInBody: boolean): string | null {
+  if (!isInBody) return url.searchParams.get(name);
+  const found = body === '' ? undefined : atPath(JSON.parse(body) as JsonObject, name);
   return found === undefined ? null : plainText(found);
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#kernel/stable-json.ts';
+import { systemClock } from '#kernel/time.ts';
 import type { AuthMode, Provider } from '#modules/connections/providers/definition.ts';
 import { definitionAt, leadingAddresses, templateOf, typedAddresses } from './addresses.ts';
 import { appRules, customRules } from './apps.ts';
@@ -60,11 +61,30 @@ export interface PlayedProvider {
   readonly endTokens: () => void;
   /** The next requests of the role are answered so, whatever they carry. */
   readonly plan: (role: JudgedRequest['role'], ...answers: Answer[]) => void;
+  /** Until the time (ms since the epoch) every call of the API is answered so. */
+  readonly limitUntil: (until: number, answer: Answer) => void;
+  /** Seconds that tokens live which are issued from now on. */
+  readonly setLifetime: (seconds: number) => void;
   /**
    * What a path of the provider answers to callers that it knows; the path ends so. The token comes with the
    * scheme, and the headers that name an account are not asked for.
    */
   readonly on: (pathEnd: string, answer: OwnAnswer['body'], scheme?: OwnAnswer['scheme']) => void;
+}
+
+/** Answers that come in place of the usual ones. */
+interface Interruption {
+  readonly until: number;
+  readonly answer: Answer;
+}
+
+/** What comes in place of the answers of the mode. */
+interface StagedAnswers {
+  readonly planned: Map<string, Answer[]>;
+  readonly own: Map<string, OwnAnswer>;
+  /** What a lookup after connecting gets. */
+  readonly accounts: ReadonlyMap<string, OwnAnswer>;
+  interruption: Interruption | null;
 }
 
 /** A played provider from the server's side. */
@@ -81,12 +101,17 @@ export function openPlay(provider: Provider, base: string, options: PlayOptions)
   const toldConfig = toldBy(provider, base);
   const known: Record<string, string> = { ...prefixed(connectionConfig), ...prefixed(toldConfig) };
   const setupUrl = 'http://gateway.test/app-auth/connect';
-  const stage: Stage = { definition, base, options, known, setupUrl, refusal: null };
+  const lifetime = options.expiresIn ?? 3600;
+  const stage: Stage = { definition, base, options, known, setupUrl, refusal: null, lifetime };
   const rules = rulesOf[provider.auth_mode](stage);
   const asked: JudgedRequest[] = [];
-  const planned = new Map<string, Answer[]>();
-  const own = new Map<string, OwnAnswer>();
   const accounts = lookedUpAccounts(provider, toldConfig);
+  const staged: StagedAnswers = {
+    planned: new Map(),
+    own: new Map(),
+    accounts,
+    interruption: null,
+  };
   return {
     played: {
       definition,
@@ -106,32 +131,48 @@ export function openPlay(provider: Provider, base: string, options: PlayOptions)
         stage.setupUrl = url;
       },
       endTokens: () => rules.endTokens(),
-      plan: (role, ...answers) => {
-        planned.set(role, [...(planned.get(role) ?? []), ...answers]);
+      limitUntil: (until, answer) => {
+        staged.interruption = { until, answer };
       },
-      on: (pathEnd, body, scheme = 'Bearer') => void own.set(pathEnd, { body, scheme }),
+      setLifetime: (seconds) => {
+        stage.lifetime = seconds;
+      },
+      plan: (role, ...answers) => {
+        staged.planned.set(role, [...(staged.planned.get(role) ?? []), ...answers]);
+      },
+      on: (pathEnd, body, scheme = 'Bearer') => void staged.own.set(pathEnd, { body, scheme }),
     },
-    async answer(request) {
-      const plan = planned.get(request.role)?.shift();
-      if (plan !== undefined) return plan;
-      const [, ownAnswer] =
-        [...own, ...accounts].find(([end]) => request.url.pathname.endsWith(end)) ?? [];
-      if (ownAnswer !== undefined) {
-        await rules.admit(asOfDefinition(stage, request, ownAnswer));
-        return { status: 200, body: ownAnswer.body };
-      }
-      if (rules.discovered?.has(request.role) !== true) demandAddress(stage, request);
-      if (request.role !== 'api') return rules.answer(request);
-      await rules.admit(request);
-      const { paginate } = definition.proxy ?? {};
-      const isListed = paginate !== undefined && request.url.pathname.endsWith('/rows');
-      return isListed ? pageOf(paginate, request) : { status: 200, body: { ok: true } };
-    },
+    answer: (request) => answerPlayed(stage, rules, staged, request),
     note(request, outcome) {
       const { role, method, url, headers, body } = request;
       asked.push({ role, method, path: url.pathname + url.search, headers, body, outcome });
     },
   };
+}
+
+async function answerPlayed(
+  stage: Stage,
+  rules: Rules,
+  { planned, own, accounts, interruption }: StagedAnswers,
+  request: ReceivedRequest,
+): Promise<Answer> {
+  const isApi = request.role === 'api';
+  if (isApi && interruption !== null && systemClock.now() < interruption.until)
+    return { ...interruption.answer, isLimit: true };
+  const plan = planned.get(request.role)?.shift();
+  if (plan !== undefined) return plan;
+  const [, ownAnswer] =
+    [...own, ...accounts].find(([end]) => request.url.pathname.endsWith(end)) ?? [];
+  if (ownAnswer !== undefined) {
+    await rules.admit(asOfDefinition(stage, request, ownAnswer));
+    return { status: 200, body: ownAnswer.body };
+  }
+  if (rules.discovered?.has(request.role) !== true) demandAddress(stage, request);
+  if (!isApi) return rules.answer(request);
+  await rules.admit(request);
+  const { paginate } = stage.definition.proxy ?? {};
+  const isListed = paginate !== undefined && request.url.pathname.endsWith('/rows');
+  return isListed ? pageOf(paginate, request) : { status: 200, body: { ok: true } };
 }
 
 /** The request as the rules of the API look at it: scheme and account are those of the definition. */

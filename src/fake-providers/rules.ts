@@ -8,6 +8,8 @@ export interface PlayOptions {
   readonly isRotating?: boolean;
   /** Seconds that tokens live. Default: 3600. */
   readonly expiresIn?: number;
+  /** Scopes of the integration: the authorization asks for these alone. Default: not looked at. */
+  readonly scopes?: readonly string[];
   /** Whether a person who consents installs the app at once (mode CUSTOM). Default: no. */
   readonly installsApp?: boolean;
 }
@@ -22,6 +24,8 @@ export interface Stage {
   readonly known: Record<string, string>;
   /** Where the browser is sent after an app was installed. */
   setupUrl: string;
+  /** Seconds that a token lives which is issued now. */
+  lifetime: number;
   /** The person refuses while this is set: the code that the redirect back carries. */
   refusal: string | null;
 }
@@ -74,6 +78,13 @@ export function demandPlaced(
   for (const [name, template] of Object.entries(proxy.query ?? {})) {
     check(`query ${name}`, template, url.searchParams.get(name) ?? undefined);
   }
+  const isJson = headers['content-type']?.startsWith('application/json') === true;
+  if (proxy.body !== undefined && isJson && body !== '') {
+    const sent = JSON.parse(body) as JsonObject;
+    for (const [name, template] of Object.entries(proxy.body)) {
+      if (typeof template === 'string') check(`body ${name}`, template, sent[name]);
+    }
+  }
 }
 
 /** Whether the definition says itself what `Authorization` holds. */
@@ -106,6 +117,21 @@ export function demandToken(
   if (placesAuthorization(stage.definition)) return;
   const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
   demand(token !== undefined && tokens.includes(token), 'unknown_token', unauthorized);
+}
+
+/** The scopes of the integration, where the definition has none of its own. */
+export const scopesOf = ({ definition, options }: Stage): { readonly scopes?: string } =>
+  options.scopes === undefined || definition.default_scopes !== undefined
+    ? {}
+    : { scopes: options.scopes.join(',') };
+
+/** All scopes of the integration and no others, between them the separator of the definition. */
+export function demandScopes({ definition, known, options }: Stage, sent: unknown): void {
+  const { scopes } = options;
+  if (scopes === undefined || definition.authorization_params?.['scope'] !== undefined) return;
+  const separator = definition.scope_separator ?? ' ';
+  const wanted = scopes.map((scope) => fill(scope, known)).join(separator);
+  demand((sent ?? '') === wanted, `wrong_scope: ${String(sent)} instead of ${wanted}`);
 }
 
 /** Every parameter of the definition has come, filled in. */

@@ -54,7 +54,7 @@ export async function openFakeAuth(tls: FakeAuthTls | null = null): Promise<Fake
     const incoming: ReceivedRequest = { role: role as Role, method, url: address, headers, body };
     try {
       const answered = await play.answer(incoming);
-      play.note(incoming, 'granted');
+      play.note(incoming, answered.isLimit === true ? 'limited' : 'granted');
       reply(response, answered);
     } catch (error) {
       const refused =
@@ -107,8 +107,13 @@ function reply(response: ServerResponse, { status, headers = {}, body }: Answer)
 
 /** The browser goes to the address and is sent back: the query of the redirect. */
 export async function visit(address: string): Promise<Record<string, string>> {
+  return Object.fromEntries(new URL(await visitRedirect(address)).searchParams);
+}
+
+/** Where the browser is sent from the address. */
+export async function visitRedirect(address: string): Promise<string> {
   const answer = await fetch(address, { redirect: 'manual' });
   const location = answer.headers.get('location');
   if (location === null) throw new Error(`no redirect: ${answer.status} ${await answer.text()}`);
-  return Object.fromEntries(new URL(location).searchParams);
+  return location;
 }

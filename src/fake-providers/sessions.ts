@@ -93,7 +93,7 @@ class StepServer {
     this.#signing = definition.signature === undefined ? null : signingFields(stage);
     this.fields = this.#signing?.fields ?? typedFields(definition);
     for (const [name, value] of Object.entries(this.fields)) known[`credentials.${name}`] = value;
-    this.tokens = new TokenStore(options);
+    this.tokens = new TokenStore(stage);
   }
 
   async answer(request: ReceivedRequest): Promise<Answer> {

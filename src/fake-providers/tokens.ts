@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '#kernel/time.ts';
 import { demand, invalidGrant } from './exchange.ts';
+import type { Stage } from './rules.ts';
 
 export const secret = (prefix: string): string => `${prefix}-${randomBytes(12).toString('hex')}`;
 
@@ -17,23 +18,23 @@ export class TokenStore {
   readonly #refresh = new Map<string, { readonly family: string; isUsed: boolean }>();
   readonly #ended = new Set<string>();
   readonly #isRotating: boolean;
-  readonly #expiresIn: number;
+  readonly #stage: Pick<Stage, 'lifetime'>;
 
-  constructor({ isRotating = true, expiresIn = 3600 }) {
-    this.#isRotating = isRotating;
-    this.#expiresIn = expiresIn;
+  constructor(stage: Pick<Stage, 'options' | 'lifetime'>) {
+    this.#isRotating = stage.options.isRotating ?? true;
+    this.#stage = stage;
   }
 
   issue(family: string = secret('family')): IssuedTokens {
     const accessToken = this.issueAccess(family);
     const refreshToken = secret('rt');
     this.#refresh.set(refreshToken, { family, isUsed: false });
-    return { accessToken, refreshToken, expiresIn: this.#expiresIn };
+    return { accessToken, refreshToken, expiresIn: this.#stage.lifetime };
   }
 
   issueAccess(family: string = secret('family')): string {
     const token = secret('at');
-    this.#access.set(token, { family, until: systemClock.now() + this.#expiresIn * 1000 });
+    this.#access.set(token, { family, until: systemClock.now() + this.#stage.lifetime * 1000 });
     return token;
   }
 
@@ -47,7 +48,7 @@ export class TokenStore {
     known.isUsed = this.#isRotating;
     if (this.#isRotating) return this.issue(known.family);
     const accessToken = this.issueAccess(known.family);
-    return { accessToken, refreshToken: String(shown), expiresIn: this.#expiresIn };
+    return { accessToken, refreshToken: String(shown), expiresIn: this.#stage.lifetime };
   }
 
   endFamily(family: string): void {

@@ -29,7 +29,7 @@ export async function bundleGuestRuntime(): Promise<string> {
 
 /** Other packages whose text each isolate holds, with minified names. */
 const packages = {
-  'buffer/': 'Buffer',
+  'buffer/index.js': 'Buffer',
   fflate: 'unzipSync',
   '@exodus/bytes/utf8.js': 'utf8fromStringLoose, utf8toString, utf8toStringLoose',
 } as const;

@@ -1,6 +1,6 @@
 import { defineCommand } from '../command.ts';
 import { stopOnInterrupt } from '../context.ts';
-import { CommandFailure, exitCodes } from '../exit.ts';
+import { CommandFailure, exitCodes, usageError } from '../exit.ts';
 
 export const serve = defineCommand({
   name: 'serve',
@@ -80,6 +80,39 @@ Examples
   async run({ word, positionals }, context) {
     const code = await context.runProgram('log', [word, ...positionals]);
     if (code !== 0) throw new CommandFailure(`The ${word} failed.`);
+  },
+});
+
+export const providers = defineCommand({
+  name: 'providers',
+  usage: '',
+  summary: 'Play the provider definitions of a file against a fake of their mode',
+  about: `Starts a gateway with temporary data and a fake provider that judges each request by the definition:
+connect, verify, call, refresh, two walks through all pages, a rate limit, disconnect. Nothing leaves the machine.
+A step that the definition says nothing of is shown as "-".`,
+  words: { 'test <file>': 'play every definition of the file' },
+  options: {
+    json: ['--json', '{entries: [{name, auth_mode, steps}], problems} on stdout'],
+  },
+  help: `Exit codes
+  0 every declared step passed   1 failed: the message says why   4 a step failed
+
+Examples
+  svc providers test providers/crm.yaml`,
+
+  async run({ values, positionals }, context) {
+    const [file] = positionals;
+    if (file === undefined || positionals.length > 1) {
+      throw usageError('Name one file.');
+    }
+    const code = await context.runProgram('providers', [
+      ...(values.json === true ? ['--json'] : []),
+      file,
+    ]);
+    if (code === exitCodes.refused) {
+      throw new CommandFailure('A step failed.', { exitCode: exitCodes.refused });
+    }
+    if (code !== 0) throw new CommandFailure('The definitions could not be played.');
   },
 });
 

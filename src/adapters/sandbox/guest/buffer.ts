@@ -1,4 +1,4 @@
-import { Buffer } from 'buffer/';
+import { Buffer } from 'buffer/index.js';
 import { toText, utf8Decode, utf8Encode, utf8Length } from './text.ts';
 
 /**
