@@ -28,8 +28,8 @@ function accountOf(
   toldConfig: Readonly<Record<string, string>>,
 ): OwnAnswer['body'] {
   const account: Record<string, unknown> = {};
-  for (const [name, { path }] of Object.entries(fields)) {
-    withPath(account, path, toldConfig[name] ?? 'told');
+  for (const [name, value] of Object.entries(fields)) {
+    withPath(account, pathOf(value), toldConfig[name] ?? 'told');
   }
   if (item === undefined) return account as JsonObject;
   const { path, prefer } = item;
@@ -39,3 +39,7 @@ function accountOf(
   withPath(response, path, [account]);
   return response as JsonObject;
 }
+
+/** Definitions as they are written may have the path alone. */
+const pathOf = (value: string | { readonly path: string }): string =>
+  typeof value === 'string' ? value : value.path;
