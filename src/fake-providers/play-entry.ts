@@ -66,6 +66,9 @@ const unrenewed = new Set<AuthMode>(['OAUTH1', 'BASIC', 'API_KEY', 'NONE', 'TBA'
 
 /** Seconds of a token that is waited for until it ends, and of one that stays. */
 const shortLifetime = 1;
+/** Seconds of a token that renews itself, and when a renewal is due: in its last quarter, while it is good. */
+const renewableLifetime = 24;
+const dueAfter = 18.5;
 const longLifetime = 3600;
 
 /** One entry on its way through the steps. */
@@ -194,18 +197,19 @@ class PlayedEntry {
 
   /**
    * A forced renewal gets a token that ends at once: the next call comes with one that was renewed for it, by the
-   * refresh token of the renewal before.
+   * refresh token of the renewal before. A token that renews itself must not have ended.
    */
   async refresh(): Promise<void> {
     const { setLifetime, endTokens } = this.#played;
-    endTokens();
-    setLifetime(shortLifetime);
+    const isOwnProof = this.#definition.access_token_refresh !== undefined;
+    if (!isOwnProof) endTokens();
+    setLifetime(isOwnProof ? renewableLifetime : shortLifetime);
     const path = `/connections/${this.#connectionId}?provider_config_key=${this.#definition.name}`;
     const forced = await this.#call('GET', `${path}&force_refresh=true`);
     demandStatus(forced, 200, 'the forced refresh');
     setLifetime(longLifetime);
-    await delay(shortLifetime * secondMs);
-    endTokens();
+    await delay((isOwnProof ? dueAfter : shortLifetime) * secondMs);
+    if (!isOwnProof) endTokens();
     const headers = { retries: '1' };
     demandStatus(await this.#proxy('GET', '/v1/things', { headers }), 200, 'the call after expiry');
   }
@@ -325,6 +329,7 @@ class PlayedEntry {
 /** Without an expiry in the response, the refusal of a call is the first sign that a token has ended. */
 const isExpected = (step: Step, outcome: string, definition: Provider): boolean =>
   outcome === 'granted' ||
+  (step === 'connect' && outcome === 'challenged') ||
   (step === 'limit' && outcome === 'limited') ||
   (step === 'refresh' &&
     !statesExpiry(definition) &&
