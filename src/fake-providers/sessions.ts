@@ -88,7 +88,7 @@ class StepServer {
 
   constructor(stage: Stage) {
     this.#stage = stage;
-    const { definition, known, options } = stage;
+    const { definition, known } = stage;
     this.#steps = definition.additional_steps ?? [];
     this.#signing = definition.signature === undefined ? null : signingFields(stage);
     this.fields = this.#signing?.fields ?? typedFields(definition);
