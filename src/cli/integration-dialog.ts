@@ -73,6 +73,7 @@ const fieldsOfModes: Readonly<Record<Provider['auth_mode'], readonly AppField[]>
   APP: ['app_id', 'app_link', 'private_key'],
   CUSTOM: ['client_id', 'client_secret', 'app_id', 'app_link', 'private_key'],
   MCP_OAUTH2: [],
+  AWS_SIGV4: [],
   OAUTH2_CC: [],
   BASIC: [],
   API_KEY: [],

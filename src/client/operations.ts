@@ -8,9 +8,9 @@ export type Error = { readonly error: { readonly code: string; readonly message?
 
 export type RunFailure = { readonly name: string; readonly location: string | null; readonly excerpt: { readonly line: number; readonly lines: readonly string[] } | null; readonly frames: readonly ({ readonly function: string | null; readonly file: string; readonly line: number; readonly column: number })[]; readonly causes: readonly ({ readonly name: string; readonly message: string; readonly code: string | null; readonly location: string | null })[]; readonly call: { readonly method: string; readonly url: string; readonly status: number | null; readonly code: string | null; readonly body: string | null } | null };
 
-export type Provider = { readonly name: string; readonly display_name: string; readonly categories: readonly string[]; readonly auth_mode: 'OAUTH1' | 'OAUTH2' | 'OAUTH2_CC' | 'BASIC' | 'API_KEY' | 'APP_STORE' | 'CUSTOM' | 'APP' | 'NONE' | 'TBA' | 'JWT' | 'BILL' | 'TWO_STEP' | 'SIGNATURE' | 'MCP_OAUTH2'; readonly docs: string; readonly logo_url: string; readonly callback_url: string | null; readonly app_setup_url: string | null; readonly setup_guide_url?: string; readonly default_scopes?: readonly string[]; readonly available_scopes?: readonly string[]; readonly scope_descriptions?: { readonly [name: string]: string }; readonly integration_config?: { readonly [name: string]: { readonly title: string; readonly description: string; readonly secret?: boolean; readonly optional?: boolean; readonly enum?: readonly string[]; readonly enum_titles?: { readonly [name: string]: string }; readonly warnings?: readonly string[]; readonly [name: string]: unknown } }; readonly [name: string]: unknown };
+export type Provider = { readonly name: string; readonly display_name: string; readonly categories: readonly string[]; readonly auth_mode: 'OAUTH1' | 'OAUTH2' | 'OAUTH2_CC' | 'BASIC' | 'API_KEY' | 'APP_STORE' | 'CUSTOM' | 'APP' | 'NONE' | 'TBA' | 'JWT' | 'BILL' | 'TWO_STEP' | 'SIGNATURE' | 'MCP_OAUTH2' | 'AWS_SIGV4'; readonly docs: string; readonly logo_url: string; readonly callback_url: string | null; readonly app_setup_url: string | null; readonly setup_guide_url?: string; readonly default_scopes?: readonly string[]; readonly available_scopes?: readonly string[]; readonly scope_descriptions?: { readonly [name: string]: string }; readonly integration_config?: { readonly [name: string]: { readonly title: string; readonly description: string; readonly secret?: boolean; readonly optional?: boolean; readonly enum?: readonly string[]; readonly enum_titles?: { readonly [name: string]: string }; readonly warnings?: readonly string[]; readonly [name: string]: unknown } }; readonly [name: string]: unknown };
 
-export type Integration = { readonly unique_key: string; readonly display_name: string; readonly provider: string; readonly logo: string; readonly forward_webhooks: boolean; readonly created_at: string; readonly updated_at: string; readonly webhook_url?: string | null; readonly integration_config?: { readonly [name: string]: string }; readonly custom?: { readonly [name: string]: string }; readonly credentials?: { readonly [name: string]: string | null } | null; readonly auth_mode?: 'OAUTH1' | 'OAUTH2' | 'OAUTH2_CC' | 'BASIC' | 'API_KEY' | 'APP_STORE' | 'CUSTOM' | 'APP' | 'NONE' | 'TBA' | 'JWT' | 'BILL' | 'TWO_STEP' | 'SIGNATURE' | 'MCP_OAUTH2' | null; readonly connections?: number };
+export type Integration = { readonly unique_key: string; readonly display_name: string; readonly provider: string; readonly logo: string; readonly forward_webhooks: boolean; readonly created_at: string; readonly updated_at: string; readonly webhook_url?: string | null; readonly integration_config?: { readonly [name: string]: string }; readonly custom?: { readonly [name: string]: string }; readonly credentials?: { readonly [name: string]: string | null } | null; readonly auth_mode?: 'OAUTH1' | 'OAUTH2' | 'OAUTH2_CC' | 'BASIC' | 'API_KEY' | 'APP_STORE' | 'CUSTOM' | 'APP' | 'NONE' | 'TBA' | 'JWT' | 'BILL' | 'TWO_STEP' | 'SIGNATURE' | 'MCP_OAUTH2' | 'AWS_SIGV4' | null; readonly connections?: number };
 
 export type Success = { readonly success: true };
 
@@ -419,6 +419,13 @@ export interface Operations {
   };
   /** Create a connection with a key of the App Store. */
   'POST /app-store-auth/{providerConfigKey}': {
+    readonly params: { readonly providerConfigKey: string };
+    readonly query?: { readonly params?: { readonly [name: string]: string } };
+    readonly body?: { readonly [name: string]: unknown };
+    readonly answer: Connected;
+  };
+  /** Create a connection with access keys of AWS. */
+  'POST /auth/aws-sigv4/{providerConfigKey}': {
     readonly params: { readonly providerConfigKey: string };
     readonly query?: { readonly params?: { readonly [name: string]: string } };
     readonly body?: { readonly [name: string]: unknown };

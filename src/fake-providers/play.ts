@@ -3,6 +3,7 @@ import { systemClock } from '#kernel/time.ts';
 import type { AuthMode, Provider } from '#modules/connections/providers/definition.ts';
 import { definitionAt, leadingAddresses, templateOf, typedAddresses } from './addresses.ts';
 import { appRules, customRules } from './apps.ts';
+import { awsRules } from './aws.ts';
 import { clientCredentialsRules } from './client-credentials.ts';
 import { demand, type Answer, type JudgedRequest, type ReceivedRequest } from './exchange.ts';
 import { fill, isFilled, typedInto } from './fill.ts';
@@ -21,6 +22,7 @@ const rulesOf: Readonly<Record<AuthMode, (stage: Stage) => Rules>> = {
   OAUTH1: oauth1Rules,
   OAUTH2: oauth2Rules,
   MCP_OAUTH2: mcpRules,
+  AWS_SIGV4: awsRules,
   OAUTH2_CC: clientCredentialsRules,
   BASIC: basicRules,
   API_KEY: apiKeyRules,

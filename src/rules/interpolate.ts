@@ -1,10 +1,10 @@
 import { createHash, createHmac, createPublicKey, sign } from 'node:crypto';
-import aws4 from 'aws4';
 import { LRUCache } from 'lru-cache';
 import { atPath } from '#kernel/json-path.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { dayMs, hourMs, minuteMs, secondMs, isoMillis, type Instant } from '#kernel/time.ts';
-import { callValue, isCallToken, type OutgoingCall, canonicalPairs } from './outgoing-call.ts';
+import { awsAuthorization, awsTime } from './aws-signature.ts';
+import { callValue, isCallToken, type OutgoingCall } from './outgoing-call.ts';
 import { privateKeyOf, unusableKey } from './private-key.ts';
 
 /** Values of the tokens of a template (docs/reference/provider-format.md#templates). */
@@ -331,7 +331,7 @@ const templateFunctions: Readonly<Record<string, TemplateFunction>> = {
   hmacSha1Hex: keyed((message, key) => createHmac('sha1', key).update(message).digest('hex')),
   ed25519Sign: keyed(ed25519Signature),
   fingerprint: whole(publicKeyFingerprint),
-  awsSigV4: { split: 'each', apply: awsAuthorization },
+  awsSigV4: { split: 'each', apply: awsSignature },
 };
 
 /** Base64 of the signature (RFC 8032). */
@@ -352,14 +352,13 @@ function publicKeyFingerprint(pem: string): string {
  * `x-amz-date` itself as `${now:YYYYMMDDTHHmmss}Z`, and for `s3` the digest of the body as `x-amz-content-sha256`. The
  * host is that of the call unless one is passed.
  */
-function awsAuthorization(
+function awsSignature(
   [id, secret, region, service, givenHost]: readonly string[],
   { now, call }: FunctionValues,
 ): string | null {
   if (call === undefined || service === undefined || region === undefined) return null;
-  const time = `${isoMillis(now).slice(0, 19).replace(/[:-]/g, '')}Z`;
-  const { contentType, method, url } = call;
-  const body = typeof call.body === 'string' ? call.body : Buffer.from(call.body);
+  const time = awsTime(now);
+  const { contentType, method, url, body } = call;
   const headers = {
     ...Object.fromEntries(
       Object.entries(call.headers).filter(([name]) => name.startsWith('x-amz-')),
@@ -369,34 +368,8 @@ function awsAuthorization(
     host: givenHost ?? url.host,
     'x-amz-date': time,
   };
-  const signer = new aws4.RequestSigner(
-    {
-      method,
-      path: awsPath(url, service),
-      headers,
-      body,
-      service,
-      region,
-      doNotModifyHeaders: true,
-      doNotEncodePath: true,
-    },
+  return awsAuthorization(
+    { method, url, service, region, headers, body },
     { accessKeyId: id ?? '', secretAccessKey: secret ?? '' },
   );
-  // Otherwise that of a `date` header or of the clock.
-  signer.datetime = time;
-  return String(signer.sign().headers?.['Authorization']);
-}
-
-/**
- * Path and query as the signer keeps them: it decodes the path once and encodes it, which leaves a path that was
- * encoded here as it is sent, encoded once more; for `s3` as it is sent. A character beyond its own set makes the signer
- * encode the whole address again.
- */
-function awsPath({ pathname, searchParams }: URL, service: string): string {
-  const path =
-    service === 's3'
-      ? pathname.replace(/[^\w;,/:@&=+$.!~*'()%-]/g, encodeURIComponent)
-      : pathname.split('/').map(encodeURIComponent).join('/');
-  const query = canonicalPairs([...searchParams]);
-  return query === '' ? path : `${path}?${query}`;
 }

@@ -22,6 +22,7 @@ const forms: Partial<Record<AuthMode, string>> = {
   SIGNATURE: '/auth/signature',
   NONE: '/auth/unauthenticated',
   APP_STORE: '/app-store-auth',
+  AWS_SIGV4: '/auth/aws-sigv4',
 };
 const installs = new Set<AuthMode>(['APP']);
 const nameOf = (mode: AuthMode): string => `mode-${mode.toLowerCase().replaceAll('_', '-')}`;

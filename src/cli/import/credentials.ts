@@ -45,6 +45,7 @@ const fieldsByMode: Readonly<Record<Provider['auth_mode'], CredentialFields | nu
   SIGNATURE: { username: true, password: true },
   JWT: null,
   TWO_STEP: null,
+  AWS_SIGV4: null,
 };
 
 /** Fields of integrations with a client of their own. */

@@ -75,6 +75,10 @@ export function definitionsAt({ url }: TokenGiver): object {
     OAUTH1: { request_url: `${url}/request`, authorization_url: url, token_url: `${url}/token` },
     OAUTH2: { authorization_url: url, token_url: `${url}/token` },
     MCP_OAUTH2: { mcp_server_url: `${url}/mcp` },
+    AWS_SIGV4: {
+      credentials: { access_key_id: secretField, secret_access_key: secretField },
+      aws_signature: { service: 'things', region: 'us-east-1' },
+    },
     OAUTH2_CC: { token_url: `${url}/token` },
     API_KEY: { credentials: { apiKey: secretField } },
     APP: { authorization_url: url, token_url: `${url}/installation` },
@@ -142,6 +146,7 @@ export function integrationSecrets(mode: AuthMode, canaries: Canaries): object |
       const client = { client_id: 'client', client_secret: plant('client secret') };
       return { type: mode, ...client, webhook_secret: plant('webhook secret') };
     }
+    case 'AWS_SIGV4':
     case 'MCP_OAUTH2':
       return { type: mode, client_id: 'client', client_secret: plant('client secret') };
     case 'APP':
@@ -168,6 +173,10 @@ export function connectionSecrets(mode: AuthMode, canaries: Canaries): object {
       access_token: plant('access token'),
       refresh_token: plant('refresh token'),
       ...past,
+    }),
+    AWS_SIGV4: () => ({
+      access_key_id: 'AKIAIOSFODNN7EXAMPLE',
+      secret_access_key: plant('secret access key'),
     }),
     OAUTH2_CC: () => ({
       token: plant('token'),

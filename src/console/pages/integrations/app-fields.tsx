@@ -26,6 +26,7 @@ const fieldsOfModes: Readonly<Record<Provider['auth_mode'], readonly AppField[]>
   MCP_OAUTH2: [...client, 'scopes'],
   APP: installed,
   CUSTOM: [...client, ...installed],
+  AWS_SIGV4: [],
   OAUTH2_CC: [],
   BASIC: [],
   API_KEY: [],

@@ -4,6 +4,7 @@ import type { Provider } from '#client/index.ts';
 export const modeLabels: Readonly<Record<Provider['auth_mode'], string>> = {
   OAUTH2: 'OAuth 2.0',
   MCP_OAUTH2: 'OAuth of an MCP server',
+  AWS_SIGV4: 'AWS signature',
   OAUTH1: 'OAuth 1.0a',
   OAUTH2_CC: 'OAuth client credentials',
   API_KEY: 'API key',

@@ -230,6 +230,12 @@ const forms: Readonly<Record<AuthMode, FormOfMode | null>> = {
     example: { privateKeyId: 'K0123', issuerId: 'i-0123', privateKey: 'k-0123' },
     errors: ['invalid_credentials', tested],
   },
+  AWS_SIGV4: {
+    path: '/auth/aws-sigv4',
+    what: 'access keys of AWS',
+    example: { access_key_id: 'AKIAIOSFODNN7EXAMPLE', secret_access_key: 's-0123' },
+    errors: ['invalid_credentials', 'missing_api_url', tested],
+  },
   OAUTH1: null,
   OAUTH2: null,
   MCP_OAUTH2: null,

@@ -12,6 +12,7 @@ const addressesOf: Readonly<Record<AuthMode, readonly ('callback' | 'installatio
   MCP_OAUTH2: ['callback'],
   CUSTOM: ['callback', 'installation'],
   APP: ['installation'],
+  AWS_SIGV4: [],
   OAUTH2_CC: [],
   BASIC: [],
   API_KEY: [],

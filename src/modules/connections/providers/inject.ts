@@ -12,6 +12,7 @@ import {
 } from '#rules/interpolate.ts';
 import { readsBody, bodyText, type OutgoingCall } from '#rules/outgoing-call.ts';
 import { joinUrl, withParams } from '#rules/url.ts';
+import { takesUnsignedBody } from '../credentials/modes/aws.ts';
 import type { AuthorizationCall } from '../credentials/modes/mode.ts';
 import { authModeRules } from '../credentials/modes/registry.ts';
 import type { Provider } from './definition.ts';
@@ -202,6 +203,9 @@ function authorizationOf(
     method: sent.method,
     url: sent.url,
     form: signedForm(sent),
+    body: sent.body,
+    contentType: sent.contentType,
+    headers: sent.headers,
     provider,
     credentials: connection.credentials ?? {},
     connectionConfig: connection.connectionConfig,
@@ -218,8 +222,9 @@ export function injectedHeaders(
   values: TemplateValues,
   request: AuthorizationCall,
 ): Record<string, string> {
-  const headers: Record<string, string> = {};
-  const authorization = authModeRules[call.provider.auth_mode].authorization(request);
+  const rules = authModeRules[call.provider.auth_mode];
+  const headers: Record<string, string> = { ...rules.signature?.(request) };
+  const authorization = rules.authorization(request);
   if (authorization !== null) headers['authorization'] = authorization;
   for (const [name, template] of Object.entries(call.provider.proxy?.headers ?? {})) {
     const value = interpolate(template, values);
@@ -269,10 +274,11 @@ const signForms = new Set<string>(['OAUTH1', 'TBA']);
  * merged into it.
  */
 export function needsWholeBody(
-  { auth_mode: mode, proxy = {} }: Provider,
+  { auth_mode: mode, proxy = {}, aws_signature: signature }: Provider,
   contentType: string,
 ): boolean {
   if (signForms.has(mode) && isForm(contentType)) return true;
+  if (mode === 'AWS_SIGV4' && !takesUnsignedBody(signature?.service ?? '')) return true;
   const takesFields = isForm(contentType) || contentType.startsWith('application/json');
   if (proxy.body !== undefined && takesFields) return true;
   return Object.values(proxy.headers ?? {}).some(readsBody);

@@ -33,6 +33,9 @@ export function definitionProblems(definition: Definition): string[] {
       ...unknown.map((token) => `${field}: \${${token}} is not a known token`),
     ];
   });
+  if (definition.auth_mode === 'AWS_SIGV4' && definition.aws_signature === undefined) {
+    problems.push('aws_signature: required by the mode AWS_SIGV4');
+  }
   if (definition.auth_mode === 'API_KEY' && !definition.credentials?.['apiKey']) {
     problems.push('credentials.apiKey: required by the mode API_KEY');
   }

@@ -124,6 +124,15 @@ function watchedAuthorization(
     get url() {
       return nothing(new URL('http://nothing.invalid'));
     },
+    get body() {
+      return nothing('');
+    },
+    get contentType() {
+      return nothing('');
+    },
+    get headers() {
+      return nothing({});
+    },
     get form() {
       return nothing([]);
     },

@@ -18,6 +18,7 @@ export const authModes = [
   'TWO_STEP',
   'SIGNATURE',
   'MCP_OAUTH2',
+  'AWS_SIGV4',
 ] as const;
 
 /** Parts of a value by which providers name an account (`take` of a definition). */

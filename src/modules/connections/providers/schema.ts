@@ -281,6 +281,13 @@ export const tokenCalls = {
     tokenTemplate,
     'The token to sign: `signing_key`, `expires_in_ms`, `header`, `payload`.',
   ),
+  aws_signature: optional(
+    z.strictObject({
+      service: text.describe('Code of the service, such as `s3`.'),
+      region: text.describe('Code of the region.'),
+    }),
+    '`AWS_SIGV4`: `service` and `region` that calls are signed for. Templates.',
+  ),
   introspection_url: optional(
     text,
     'Address that returns the expiry of `OAUTH2` tokens whose response names none (RFC 7662).',

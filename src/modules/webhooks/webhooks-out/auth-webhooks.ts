@@ -77,6 +77,7 @@ const errorTypes: Readonly<Record<AuthMode, string>> = {
   API_KEY: testFailed,
   BASIC: testFailed,
   TBA: testFailed,
+  AWS_SIGV4: refreshFailed,
   APP: refreshFailed,
   APP_STORE: refreshFailed,
   BILL: refreshFailed,

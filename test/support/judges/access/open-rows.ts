@@ -59,6 +59,7 @@ const authRows: readonly Row[] = [
   auth('POST', '/api-auth/api-key'),
   auth('POST', '/api-auth/basic'),
   auth('POST', '/auth/tba'),
+  auth('POST', '/auth/aws-sigv4'),
   auth('POST', '/auth/jwt'),
   auth('POST', '/auth/bill'),
   auth('POST', '/auth/two-step'),

@@ -60,6 +60,7 @@ const modePages: Readonly<Record<AuthMode, ModePage>> = {
       dev_key: { title: 'nameDevKey', isSecret: true, maxLength: 1024 },
     },
   },
+  AWS_SIGV4: { endpoint: '/auth/aws-sigv4/', fields: {}, hasOwnFields: true },
   TWO_STEP: { endpoint: '/auth/two-step/', fields: {}, hasOwnFields: true },
   SIGNATURE: { endpoint: '/auth/signature/', fields: { username, password } },
   NONE: { endpoint: '/auth/unauthenticated/', fields: {} },

@@ -33,6 +33,12 @@ export interface AuthorizationCall {
   readonly url: URL;
   /** Pairs of a form body, which OAuth 1.0 signs (RFC 5849 section 3.4.1.3.1); empty otherwise. */
   readonly form: readonly (readonly [string, string])[];
+  /** Empty without one, and where it streams. */
+  readonly body: string | Uint8Array;
+  /** Empty without a body. */
+  readonly contentType: string;
+  /** Of the caller, with lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly provider: Provider;
   readonly credentials: JsonObject;
   readonly connectionConfig: JsonObject;
@@ -144,6 +150,8 @@ export interface AuthModeRules {
   readonly isTested: boolean;
   /** Value of the `Authorization` header; null when the mode sets none. */
   authorization(call: AuthorizationCall): string | null;
+  /** Headers of a signature that has more than one. */
+  signature?(call: AuthorizationCall): Readonly<Record<string, string>>;
 }
 
 export interface Renewal {

@@ -28,6 +28,7 @@ const descriptionPaths = [
   'message',
   'detail',
   'error.description',
+  'Error.Message', // AWS
 ];
 
 /** Shorter values stand in ordinary words. */

@@ -3,6 +3,7 @@ import { textAt } from '#kernel/json-path.ts';
 import type { Credentials } from '../../connections/state.ts';
 import type { AuthMode } from '../../providers/definition.ts';
 import { app } from './app.ts';
+import { awsSigV4 } from './aws.ts';
 import { custom } from './custom.ts';
 import { mcpOauth2 } from './mcp-oauth2.ts';
 import type { AuthModeRules, ObtainedCredentials } from './mode.ts';
@@ -77,6 +78,7 @@ export const authModeRules: Readonly<Record<AuthMode, AuthModeRules>> = {
   OAUTH1: oauth1,
   OAUTH2: oauth2,
   MCP_OAUTH2: mcpOauth2,
+  AWS_SIGV4: awsSigV4,
   OAUTH2_CC: oauth2Cc,
   BASIC: basic,
   API_KEY: apiKeyMode,

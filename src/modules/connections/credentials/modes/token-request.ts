@@ -333,6 +333,7 @@ function refusalCode(body: JsonObject | null, request: TokenRequest): string | n
     atPath(body, 'error.code'),
     body['error_code'],
     body['code'],
+    atPath(body, 'Error.Code'), // AWS
   ];
   const code = candidates.find(
     (value) =>
@@ -352,7 +353,17 @@ const unpacked = (headers: TokenRequest['headers']): string => {
 };
 
 /** Parameters that are no secret: without them a refusal could not be understood. */
-const publicParams = new Set(['client_id', 'grant_type', 'redirect_uri', 'response_type', 'scope']);
+const publicParams = new Set([
+  'client_id',
+  'grant_type',
+  'redirect_uri',
+  'response_type',
+  'scope',
+  'Action',
+  'Version',
+  'RoleArn',
+  'RoleSessionName',
+]);
 
 /** Its values one by one, for a mask: those of parameters, headers and address. */
 function secretsOf({ url, params, headers = {} }: TokenRequest): string[] {
