@@ -292,13 +292,15 @@ const installed = defineRoute({
 
 /** RFC 7591 section 2, under the names of Client ID Metadata Documents. */
 const clientMetadataShape = z.strictObject({
-  client_id: z.string(),
-  client_name: z.string(),
-  client_uri: z.string(),
-  redirect_uris: z.array(z.string()),
-  grant_types: z.array(z.string()),
-  response_types: z.array(z.string()),
-  token_endpoint_auth_method: z.string(),
+  client_id: z.string().describe('Address of this document, which is the id of the client.'),
+  client_name: z.string().describe('Name of the client, as an authorization page shows it.'),
+  client_uri: z.string().describe('Address of this service.'),
+  redirect_uris: z.array(z.string()).describe('Callback addresses.'),
+  grant_types: z.array(z.string()).describe('Grants that the client uses (RFC 7591 section 2).'),
+  response_types: z.array(z.string()).describe('Response types that the client uses.'),
+  token_endpoint_auth_method: z
+    .string()
+    .describe('How the client authenticates at the token endpoint: `none`.'),
 });
 const clientMetadataSeconds = 3600;
 

@@ -24,6 +24,8 @@ const open = new Set([
   'GET /llms.txt',
   'GET /providers.json',
   'GET /images/template-logos/{file}',
+  // An authorization server reads who the client is.
+  'GET /oauth/client-metadata.json',
   // The state of the authorization speaks for the browser.
   'GET /oauth/callback',
   'POST /oauth/callback',
