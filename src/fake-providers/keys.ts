@@ -57,6 +57,10 @@ export function basicRules(stage: Stage): Rules {
     admit(request) {
       demandPlaced(stage, request);
       if (placesAuthorization(definition)) return;
+      if (placesSecret(definition)) {
+        demand(request.headers.authorization === undefined, 'unexpected_credentials');
+        return;
+      }
       const [user, word] = basicOf(request) ?? [];
       demand(user === username && word === password, 'wrong_password', unauthorized);
     },

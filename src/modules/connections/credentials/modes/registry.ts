@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { textAt } from '#kernel/json-path.ts';
 import type { Credentials } from '../../connections/state.ts';
-import type { AuthMode } from '../../providers/definition.ts';
+import type { AuthMode, Provider } from '../../providers/definition.ts';
 import { app } from './app.ts';
 import { awsSigV4 } from './aws.ts';
 import { custom } from './custom.ts';
@@ -48,9 +48,17 @@ const basic: AuthModeRules = {
   redirect: null,
   renewal: null,
   isTested: true,
-  authorization: ({ credentials }) =>
-    basicHeader(textAt(credentials, 'username') ?? '', textAt(credentials, 'password') ?? ''),
+  authorization: ({ provider, credentials }) =>
+    placesThem(provider)
+      ? null
+      : basicHeader(textAt(credentials, 'username') ?? '', textAt(credentials, 'password') ?? ''),
 };
+
+/** Whether the headers of the provider hold name or password: it reads them there, not in `Authorization`. */
+const placesThem = ({ proxy }: Provider): boolean =>
+  Object.values(proxy?.headers ?? {}).some((template) =>
+    /\$\{(?:username|password)\}/.test(template),
+  );
 
 const apiKey = z.string().min(1).max(1024);
 

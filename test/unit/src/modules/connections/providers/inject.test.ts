@@ -104,6 +104,15 @@ describe('the URL of a call', () => {
 });
 
 describe('credentials of a call', () => {
+  it('of BASIC go where the headers of the provider place them, and nowhere else', () => {
+    const headers = { 'api-key': '${username}', 'api-secret': '${password}' };
+    const of = provider({ auth_mode: 'BASIC', proxy: { base_url: 'https://a.example', headers } });
+    const credentials = { username: 'u', password: 'p' };
+    const built = buildProviderRequest(call({ provider: of, ...withCredentials(credentials) }));
+    expect(built.headers).toMatchObject({ 'api-key': 'u', 'api-secret': 'p' });
+    expect(built.headers).not.toHaveProperty('authorization');
+  });
+
   it.each([
     ['OAUTH2', { access_token: 'at' }, 'Bearer at'],
     ['APP', { access_token: 'at' }, 'Bearer at'],
