@@ -51,6 +51,7 @@ const unitOfHeader: Readonly<Record<string, Readonly<Record<string, Unit>>>> = {
   'x-rate-limit-reset': { '*': 'time', teamtailor: 'seconds' },
   'x-ratelimit-limit-user-reset': { '*': 'seconds' },
   'x-ratelimit-minutely-reset': { '*': 'time' },
+  'x-ratelimit-period-in-sec': { '*': 'seconds' },
   'x-ratelimit-requests-reset': { '*': 'time' },
   'x-ratelimit-reset': {
     '*': 'time',
