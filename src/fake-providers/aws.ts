@@ -139,8 +139,7 @@ export function awsRules(stage: Stage): Rules {
       const id = `ASIA${secret('').slice(1, 17).toUpperCase()}`;
       const session = { key: secret('temporary-key'), token: secret('session-token') };
       sessions.set(id, session);
-      const seconds = stage.options.expiresIn ?? 3600;
-      return assumed(id, session, Math.floor(systemClock.now() / 1000) + seconds);
+      return assumed(id, session, Math.floor(systemClock.now() / 1000) + stage.lifetime);
     },
     admit(request) {
       if (role === undefined) {

@@ -55,6 +55,7 @@ const forms: Partial<Record<AuthMode, string>> = {
   API_KEY: '/api-auth/api-key',
   BASIC: '/api-auth/basic',
   TBA: '/auth/tba',
+  AWS_SIGV4: '/auth/aws-sigv4',
   JWT: '/auth/jwt',
   BILL: '/auth/bill',
   TWO_STEP: '/auth/two-step',

@@ -136,10 +136,11 @@ const mistakes: readonly Mistake[] = [
 
 it('finds each planted mistake at its step', async () => {
   const catalog = readDefinitions(catalogueFiles());
-  const planted = mistakes.map(({ entry }, at) => ({
-    ...catalog.get(entry)!,
-    name: `mistake-${at}`,
-  }));
+  const planted = mistakes.map(({ entry }, at) => {
+    // The other names belong to the entry itself.
+    const { aliases: _, ...definition } = catalog.get(entry)!;
+    return { ...definition, name: `mistake-${at}` };
+  });
   const reports = await playOn(planted, (name, definition) =>
     mistakes[Number(name.replace('mistake-', ''))]!.definition(definition),
   );
