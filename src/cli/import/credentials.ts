@@ -186,7 +186,7 @@ function warningsOf(
     const message = 'The token of its user cannot come: the person connects again for it.';
     return [{ code: 'partly', message }];
   }
-  if (mode !== 'OAUTH2' || textAt(sent, 'refresh_token') !== null) return [];
+  if (!tokenModes.has(mode) || textAt(sent, 'refresh_token') !== null) return [];
   const end = expiryOf(sent);
   if (end === null) return [];
   const until = new Date(end).toISOString();
@@ -208,9 +208,15 @@ export function expiryOf(credentials: JsonObject): number | null {
   return end === undefined || Math.abs(at) > 8.64e15 || Number.isNaN(at) ? null : at;
 }
 
+/** Modes whose credentials are a token of OAuth 2 with its refresh token. */
+const tokenModes: ReadonlySet<string> = new Set(['OAUTH2', 'MCP_OAUTH2']);
+
+const tokenFields = ['access_token', 'refresh_token', 'expires_at'];
+
 /** Fields that a renewal changes: another value is no change by a person. */
 const renewed: Readonly<Record<string, readonly string[]>> = {
-  OAUTH2: ['access_token', 'refresh_token', 'expires_at'],
+  OAUTH2: tokenFields,
+  MCP_OAUTH2: tokenFields,
   OAUTH2_CC: ['token', 'expires_at'],
 };
 
@@ -225,7 +231,7 @@ export function areNewer(sent: JsonObject, shown: JsonObject): boolean {
   const lasting = Object.keys(sent).filter((name) => !(renewed[mode] ?? []).includes(name));
   const differs = lasting.some((name) => JSON.stringify(sent[name]) !== JSON.stringify(kept[name]));
   if (differs) return true;
-  if (mode !== 'OAUTH2' || sent['access_token'] === shown['access_token']) return false;
+  if (!tokenModes.has(mode) || sent['access_token'] === shown['access_token']) return false;
   const [theirs, own] = [expiryOf(sent), expiryOf(shown)];
   return theirs === null || own === null || theirs > own;
 }
