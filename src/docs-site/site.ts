@@ -1,6 +1,7 @@
 /** What a page of the documentation does: search, theme, the menu of a narrow window, buttons that copy code. */
 import { elementOf } from './element.ts';
 import { connectMenu, connectTheme } from './page-frame.ts';
+import { connectProviderSearch } from './provider-search.ts';
 import { connectSearch } from './search.ts';
 
 /** `navigator.clipboard` exists only on secure origins. */
@@ -45,6 +46,7 @@ connectMenu();
 connectTheme();
 connectCopying();
 connectContents();
+connectProviderSearch();
 connectSearch(
   elementOf(document, '.search', HTMLFormElement),
   document.body.dataset['top'] ?? './',

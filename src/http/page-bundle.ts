@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import { z } from 'zod';
 import type { RouteAnswer } from './define-route.ts';
 import { codingFor } from './negotiate.ts';
@@ -69,14 +71,28 @@ async function load(page: string): Promise<PageBundle> {
 
 async function readAsset(file: URL): Promise<Asset> {
   const read = (ending: string): Promise<Buffer> => readFile(new URL(`${file.href}${ending}`));
-  const [plain, br, gzip] = await Promise.all([read(''), read('.br'), read('.gz')]);
+  const [plain, br, zipped] = await Promise.all([read(''), read('.br'), read('.gz')]);
   return {
     type: types[file.pathname.slice(file.pathname.lastIndexOf('.'))] ?? 'application/octet-stream',
-    etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
+    etag: etagOf(plain),
     plain,
     br,
-    gzip,
+    gzip: zipped,
   };
+}
+
+const etagOf = (content: Buffer): string =>
+  `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
+
+const compress = { br: promisify(brotliCompress), gzip: promisify(gzip) };
+/** The default takes 60 times as long for 13 % fewer bytes. */
+const quickly = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
+
+/** A page that is made while the service runs. */
+export async function compressedPage(html: string): Promise<Asset> {
+  const plain = Buffer.from(html);
+  const [br, zipped] = await Promise.all([compress.br(plain, quickly), compress.gzip(plain)]);
+  return { type: 'text/html; charset=utf-8', etag: etagOf(plain), plain, br, gzip: zipped };
 }
 
 /** `Cache-Control` of a file whose name contains the hash of its content. */

@@ -1,11 +1,19 @@
 import { z } from 'zod';
 import type { AnyRoute, RouteAnswer } from '#http/define-route.ts';
-import { assetAnswer, cachedForever, pageBundle } from '#http/page-bundle.ts';
+import {
+  assetAnswer,
+  cachedForever,
+  compressedPage,
+  pageBundle,
+  type Asset,
+} from '#http/page-bundle.ts';
 import { content, nothing } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { withoutTrailingSlashes } from '#kernel/trailing-slashes.ts';
+import type { Provider } from '#modules/connections/providers/definition.ts';
 import { sitePolicy } from '#modules/operations/reference/policy.ts';
 import { defineRoute, type OperationsServices } from '#modules/operations/services.ts';
+import { providerListPage, providerPage } from './provider-pages.ts';
 
 const files = pageBundle('docs');
 
@@ -18,6 +26,40 @@ const headers = z.object({
   'accept-encoding': z.string().optional(),
   'if-none-match': z.string().optional().describe('`ETag` of the copy that the browser has.'),
 });
+
+/** Where the site has the list of providers; its page is also the frame of those of each. */
+const listFolder = 'providers/';
+
+type SiteFiles = ReadonlyMap<string, Asset>;
+
+/** Pages of the catalog of this gateway; undefined: the address is of no provider. */
+async function catalogPage(
+  page: string,
+  files: SiteFiles,
+  { providers, settings }: OperationsServices,
+): Promise<Asset | undefined> {
+  const template = files.get(`${listFolder}index.html`)?.plain.toString();
+  if (template === undefined || !page.startsWith(listFolder)) return undefined;
+  if (page === listFolder || page === `${listFolder}index.html`)
+    return listPage(template, providers.all());
+  const provider = page.endsWith('/') ? providers.find(page.slice(listFolder.length, -1)) : null;
+  return provider === null
+    ? undefined
+    : compressedPage(providerPage(template, provider, settings.publicUrl));
+}
+
+/** Compressing the list takes longer than making it, and the catalog of a process stays. */
+const listPages = new WeakMap<readonly Provider[], Promise<Asset>>();
+
+function listPage(template: string, providers: readonly Provider[]): Promise<Asset> {
+  const page = listPages.get(providers) ?? compressedPage(providerListPage(template, providers));
+  listPages.set(providers, page);
+  return page;
+}
+
+const hasPage = (page: string, files: SiteFiles, { providers }: OperationsServices): boolean =>
+  files.has(`${page}/index.html`) ||
+  (page.startsWith(listFolder) && providers.find(page.slice(listFolder.length)) !== null);
 
 /** Leads to the same path with a slash at its end, below any path at which a proxy serves it. */
 function withSlash(path: string): RouteAnswer {
@@ -78,13 +120,13 @@ const page = defineRoute({
   },
   errors: ['not_found'],
   refusalPage: notFoundPage,
-  async handle({ params, headers: accepted }) {
+  async handle({ params, headers: accepted, services }) {
     // The address in the static copy of the site.
     if (params.page === 'api/') return { status: 308, headers: { location: '../api' } };
     const bundle = (await files()).files;
     const name = /(^|\/)$/.test(params.page) ? `${params.page}index.html` : params.page;
-    const found = bundle.get(name);
-    if (found === undefined && bundle.has(`${name}/index.html`)) return withSlash(name);
+    const found = (await catalogPage(params.page, bundle, services)) ?? bundle.get(name);
+    if (found === undefined && hasPage(name, bundle, services)) return withSlash(name);
     if (found === undefined) {
       const fix = 'Search the documentation at GET /docs.';
       throw new GatewayError('not_found', { message: `There is no page "${name}".`, fix });
