@@ -120,6 +120,9 @@ describe('the setup of an integration', () => {
     await open(`${catalog}/${refreshed}`);
     await seen('Register an app at Beacon');
     await seen(`${world.gateway.url}/oauth/callback`);
+    const about = page.getByRole('link', { name: 'About this provider' });
+    const described = await fetch(new URL((await about.getAttribute('href'))!, world.gateway.url));
+    expect(await described.text()).toContain('>Beacon</h1>');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await button('Copy the callback URL').click();
     const copied = await page.evaluate(() => navigator.clipboard.readText());

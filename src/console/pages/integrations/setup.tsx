@@ -190,7 +190,7 @@ function keyProblem(key: string, taken: ReadonlySet<string>): Problems {
 }
 
 function Introduction({ provider }: { readonly provider: Provider }): JSX.Element {
-  const { display_name: title, logo_url: logo, auth_mode: mode, docs } = provider;
+  const { name, display_name: title, logo_url: logo, auth_mode: mode, docs } = provider;
   const { setup_guide_url: setup } = provider;
   return (
     <div class="row nowrap">
@@ -203,9 +203,14 @@ function Introduction({ provider }: { readonly provider: Provider }): JSX.Elemen
               ? `Your users sign in at ${title} (${modeLabels[mode]}), through an app that you register there once.`
               : `Nothing is registered at ${title}: each user enters their own credentials (${modeLabels[mode]}).`}
         </p>
-        {(setup !== undefined || !hasApp(mode)) && (
-          <External href={docs}>Documentation of {title}</External>
-        )}
+        <p class="row">
+          <a href={`/docs/providers${pathOf(name)}/`} target="_blank" rel="noopener">
+            About this provider
+          </a>
+          {(setup !== undefined || !hasApp(mode)) && (
+            <External href={docs}>Documentation of {title}</External>
+          )}
+        </p>
       </div>
     </div>
   );
