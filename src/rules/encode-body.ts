@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
 
+export const isForm = (contentType: string): boolean =>
+  contentType.startsWith('application/x-www-form-urlencoded');
+
 /**
  * The body of a call (docs/reference/functions.md#bodies): objects and lists become JSON, or a form where the header
  * says so; text and bytes are sent unchanged. `injected` is merged into objects. Sets `content-type` where the caller
@@ -39,7 +42,7 @@ function encodeObject(
   headers: Record<string, string>,
 ): string | Uint8Array {
   const type = headers['content-type'] ?? '';
-  if (type.startsWith('application/x-www-form-urlencoded')) return formText(fields);
+  if (isForm(type)) return formText(fields);
   if (type.startsWith('multipart/form-data')) return multipart(fields, headers);
   headers['content-type'] ??= 'application/json';
   return JSON.stringify(fields);

@@ -3,7 +3,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import { parseRawJson } from '#kernel/exact-json.ts';
 import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
-import { encodeBody } from '#rules/encode-body.ts';
+import { encodeBody, isForm } from '#rules/encode-body.ts';
 import {
   interpolate,
   interpolateJson,
@@ -12,7 +12,6 @@ import {
 } from '#rules/interpolate.ts';
 import { readsBody, bodyText, type OutgoingCall } from '#rules/outgoing-call.ts';
 import { joinUrl, withParams } from '#rules/url.ts';
-import { takesUnsignedBody } from '../credentials/modes/aws.ts';
 import type { AuthorizationCall } from '../credentials/modes/mode.ts';
 import { authModeRules } from '../credentials/modes/registry.ts';
 import type { Provider } from './definition.ts';
@@ -263,22 +262,13 @@ function fieldsOf(data: unknown, contentType: string): unknown {
   }
 }
 
-const isForm = (contentType: string): boolean =>
-  contentType.startsWith('application/x-www-form-urlencoded');
-
-/** Modes whose signature covers the fields of a form (RFC 5849 section 3.4.1.3.1). */
-const signForms = new Set<string>(['OAUTH1', 'TBA']);
-
 /**
  * Whether a body of the type has to be complete before a call can be built: it is signed, or fields of the provider are
  * merged into it.
  */
-export function needsWholeBody(
-  { auth_mode: mode, proxy = {}, aws_signature: signature }: Provider,
-  contentType: string,
-): boolean {
-  if (signForms.has(mode) && isForm(contentType)) return true;
-  if (mode === 'AWS_SIGV4' && !takesUnsignedBody(signature?.service ?? '')) return true;
+export function needsWholeBody(provider: Provider, contentType: string): boolean {
+  const { auth_mode: mode, proxy = {} } = provider;
+  if (authModeRules[mode].signsBody?.(provider, contentType) === true) return true;
   const takesFields = isForm(contentType) || contentType.startsWith('application/json');
   if (proxy.body !== undefined && takesFields) return true;
   return Object.values(proxy.headers ?? {}).some(readsBody);

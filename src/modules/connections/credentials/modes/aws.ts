@@ -32,6 +32,7 @@ export const awsSigV4: AuthModeRules = {
   },
   isTested: true,
   authorization: () => null,
+  signsBody: ({ aws_signature: signature }) => !takesUnsignedBody(signature?.service ?? ''),
   signature: signedHeaders,
 };
 
@@ -180,7 +181,7 @@ type SignedCall = Pick<
 >;
 
 /** Services that accept a body whose digest is not signed: TLS protects it. */
-export const takesUnsignedBody = (service: string): boolean => service === 's3';
+const takesUnsignedBody = (service: string): boolean => service === 's3';
 
 /** The headers of a signed call, `Authorization` included. */
 function signed(call: SignedCall, place: SigningPlace, keys: Keys): Record<string, string> {

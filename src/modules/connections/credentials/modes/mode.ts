@@ -150,6 +150,8 @@ export interface AuthModeRules {
   readonly isTested: boolean;
   /** Value of the `Authorization` header; null when the mode sets none. */
   authorization(call: AuthorizationCall): string | null;
+  /** Whether the signature covers a body of the type, which then has to be complete. Absent: it covers none. */
+  signsBody?(provider: Provider, contentType: string): boolean;
   /** Headers of a signature that has more than one. */
   signature?(call: AuthorizationCall): Readonly<Record<string, string>>;
 }

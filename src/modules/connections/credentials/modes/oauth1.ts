@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { GatewayError } from '#kernel/errors.ts';
 import { plainText, textAt } from '#kernel/json-path.ts';
 import { type JsonObject, objectOf } from '#kernel/stable-json.ts';
+import { isForm } from '#rules/encode-body.ts';
 import { canonicalPairs } from '#rules/outgoing-call.ts';
 import { percentEncoded as encode } from '#rules/url.ts';
 import type { Credentials } from '../../connections/state.ts';
@@ -38,7 +39,13 @@ export const oauth1: AuthModeRules = {
   renewal: null,
   isTested: false,
   authorization: signedHeader,
+  signsBody: signsForm,
 };
+
+/** The fields of a form are signed with the query (RFC 5849 section 3.4.1.3.1). */
+function signsForm(_: Provider, contentType: string): boolean {
+  return isForm(contentType);
+}
 
 const algorithmOf = ({ signature_method: method }: Provider) =>
   method === 'PLAINTEXT' ? 'PLAINTEXT' : 'HMAC-SHA1';
@@ -202,6 +209,7 @@ export const tba: AuthModeRules = {
   renewal: null,
   isTested: true,
   authorization: tbaHeader,
+  signsBody: signsForm,
 };
 
 /** The realm of every call. */
