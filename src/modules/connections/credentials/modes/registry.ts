@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { textAt } from '#kernel/json-path.ts';
+import { tokensOf } from '#rules/interpolate.ts';
 import type { Credentials } from '../../connections/state.ts';
 import type { AuthMode, Provider } from '../../providers/definition.ts';
 import { app } from './app.ts';
@@ -57,7 +58,7 @@ const basic: AuthModeRules = {
 /** Whether the headers of the provider hold name or password: it reads them there, not in `Authorization`. */
 const placesThem = ({ proxy }: Provider): boolean =>
   Object.values(proxy?.headers ?? {}).some((template) =>
-    /\$\{(?:username|password)\}/.test(template),
+    tokensOf(template).some((token) => token === 'username' || token === 'password'),
   );
 
 const apiKey = z.string().min(1).max(1024);
