@@ -13,19 +13,22 @@ export interface CatalogProvider {
 
 type CredentialFields = Readonly<Record<string, boolean>>;
 
+/** An access token of OAuth 2, with what renews it. */
+const oauthFields = {
+  access_token: true,
+  refresh_token: false,
+  expires_at: false,
+  config_override: false,
+};
+
 /**
  * Fields that `POST /connections` takes, by mode (docs/reference/auth-modes.md#credentials); `true`: required, null:
  * those that the provider declares.
  */
 const fieldsByMode: Readonly<Record<Provider['auth_mode'], CredentialFields | null>> = {
   OAUTH1: { oauth_token: true, oauth_token_secret: true },
-  OAUTH2: { access_token: true, refresh_token: false, expires_at: false, config_override: false },
-  MCP_OAUTH2: {
-    access_token: true,
-    refresh_token: false,
-    expires_at: false,
-    config_override: false,
-  },
+  OAUTH2: oauthFields,
+  MCP_OAUTH2: oauthFields,
   OAUTH2_CC: {
     token: true,
     client_id: true,
@@ -186,7 +189,7 @@ function warningsOf(
     const message = 'The token of its user cannot come: the person connects again for it.';
     return [{ code: 'partly', message }];
   }
-  if (!tokenModes.has(mode) || textAt(sent, 'refresh_token') !== null) return [];
+  if (!holdsOauthToken(mode) || textAt(sent, 'refresh_token') !== null) return [];
   const end = expiryOf(sent);
   if (end === null) return [];
   const until = new Date(end).toISOString();
@@ -208,17 +211,13 @@ export function expiryOf(credentials: JsonObject): number | null {
   return end === undefined || Math.abs(at) > 8.64e15 || Number.isNaN(at) ? null : at;
 }
 
-/** Modes whose credentials are a token of OAuth 2 with its refresh token. */
-const tokenModes: ReadonlySet<string> = new Set(['OAUTH2', 'MCP_OAUTH2']);
-
-const tokenFields = ['access_token', 'refresh_token', 'expires_at'];
+const holdsOauthToken = (mode: string): boolean => fieldsOf(mode) === oauthFields;
 
 /** Fields that a renewal changes: another value is no change by a person. */
-const renewed: Readonly<Record<string, readonly string[]>> = {
-  OAUTH2: tokenFields,
-  MCP_OAUTH2: tokenFields,
-  OAUTH2_CC: ['token', 'expires_at'],
-};
+function renewedFields(mode: string): readonly string[] {
+  if (holdsOauthToken(mode)) return ['access_token', 'refresh_token', 'expires_at'];
+  return mode === 'OAUTH2_CC' ? ['token', 'expires_at'] : [];
+}
 
 /**
  * Whether the source has other credentials than the connection here. A token that was renewed here is newer than that
@@ -228,10 +227,11 @@ export function areNewer(sent: JsonObject, shown: JsonObject): boolean {
   const mode = textAt(sent, 'type') ?? '';
   if (mode === 'NONE' || mode === 'APP' || mode === 'CUSTOM') return false;
   const kept = requestFields(shown);
-  const lasting = Object.keys(sent).filter((name) => !(renewed[mode] ?? []).includes(name));
+  const renewed = renewedFields(mode);
+  const lasting = Object.keys(sent).filter((name) => !renewed.includes(name));
   const differs = lasting.some((name) => JSON.stringify(sent[name]) !== JSON.stringify(kept[name]));
   if (differs) return true;
-  if (!tokenModes.has(mode) || sent['access_token'] === shown['access_token']) return false;
+  if (!holdsOauthToken(mode) || sent['access_token'] === shown['access_token']) return false;
   const [theirs, own] = [expiryOf(sent), expiryOf(shown)];
   return theirs === null || own === null || theirs > own;
 }
