@@ -61,16 +61,16 @@ class InstalledApp {
   async token(request: ReceivedRequest): Promise<Answer> {
     demand(request.method === 'POST', 'wrong_method');
     const assertion = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
-    const told = { status: 401, error: 'bad_credentials' };
+    const badCredentials = { status: 401, error: 'bad_credentials' };
     const { payload } = await jwtVerify(assertion, this.#publicKey, {
       algorithms: ['RS256'],
       issuer: this.appId,
       requiredClaims: ['iat', 'exp'],
     }).catch((error: unknown) => {
-      throw new Refusal(401, told.error, `wrong_jwt: ${String(error)}`);
+      throw new Refusal(401, badCredentials.error, `wrong_jwt: ${String(error)}`);
     });
     const seconds = Number(payload.exp) - Number(payload.iat);
-    demand(seconds <= jwtSecondsMax, 'jwt_lives_too_long', told);
+    demand(seconds <= jwtSecondsMax, 'jwt_lives_too_long', badCredentials);
     const { lifetime: expiresIn } = this.#stage;
     const expires_at = new Date(systemClock.now() + expiresIn * 1000).toISOString();
     return { status: 201, body: { token: this.tokens.issueAccess(), expires_at } };

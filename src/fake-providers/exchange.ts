@@ -36,7 +36,7 @@ export interface Answer {
   readonly isLimit?: true;
 }
 
-/** What became of a request: `granted`, or why it was refused. */
+/** The outcome of a request: `granted`, or why it was refused. */
 export interface JudgedRequest {
   readonly role: Role;
   readonly method: string;

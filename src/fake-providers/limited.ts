@@ -47,11 +47,11 @@ function limitOf(
   }
   for (const name of textsOf(retry.at)) stated[name] = String(endsAt / 1000);
   if (retry.remaining !== undefined) stated[retry.remaining] = '0';
-  const told = { ...(body as JsonObject) };
+  const content = { ...(body as JsonObject) };
   const { in_body: inBody } = retry;
   if (inBody !== undefined) {
     const wait = inBody.strategy === 'at' ? new Date(endsAt).toISOString() : String(after);
-    withPath(told, inBody.path, textWith(wait, inBody.value));
+    withPath(content, inBody.path, textWith(wait, inBody.value));
   }
   // Where the definition names no header, the common one counts.
   const isStated = textsOf(retry.after).length + textsOf(retry.at).length > 0;
@@ -59,7 +59,7 @@ function limitOf(
   const answer = {
     status,
     headers: { ...headers, ...stated },
-    body: Array.isArray(body) ? body : told,
+    body: Array.isArray(body) ? body : content,
   };
   return { answer, endsAt };
 }

@@ -26,31 +26,31 @@ class SignatureGuard {
   demandSigned(request: ReceivedRequest, tokenSecretOf: (token: string) => string | null) {
     const { params, realm } = parsedHeader(request.headers.authorization ?? '');
     const consumer = this.#consumer;
-    const told = { status: 401, error: 'unauthorized' };
-    demand(params['oauth_consumer_key'] === consumer.key, 'wrong_consumer', told);
+    const refusedWith = { status: 401, error: 'unauthorized' };
+    demand(params['oauth_consumer_key'] === consumer.key, 'wrong_consumer', refusedWith);
     demand(
       params['oauth_signature_method'] === consumer.algorithm,
       'wrong_method_of_signature',
-      told,
+      refusedWith,
     );
-    demand((params['oauth_version'] ?? '1.0') === '1.0', 'wrong_version', told);
-    demand(realm === consumer.realm, 'wrong_realm', told);
+    demand((params['oauth_version'] ?? '1.0') === '1.0', 'wrong_version', refusedWith);
+    demand(realm === consumer.realm, 'wrong_realm', refusedWith);
     const token = params['oauth_token'];
     const tokenSecret = token === undefined ? '' : tokenSecretOf(token);
-    demand(tokenSecret !== null, 'unknown_token', told);
+    demand(tokenSecret !== null, 'unknown_token', refusedWith);
     const { oauth_signature: signature, ...signed } = params;
     const expected = signatureOf(request, signed, consumer, tokenSecret);
-    demand(signature === expected, 'wrong_signature', told);
-    this.#demandFresh(params, told);
+    demand(signature === expected, 'wrong_signature', refusedWith);
+    this.#demandFresh(params, refusedWith);
     return params;
   }
 
-  #demandFresh(params: Readonly<Record<string, string>>, told: typeof unauthorized): void {
+  #demandFresh(params: Readonly<Record<string, string>>, refusedWith: typeof unauthorized): void {
     const { oauth_timestamp: timestamp, oauth_nonce: nonce = '' } = params;
     const isNow = Math.abs(systemClock.now() / 1000 - Number(timestamp)) <= clockSkewS;
-    demand(isNow, 'wrong_timestamp', told);
+    demand(isNow, 'wrong_timestamp', refusedWith);
     const use = `${String(timestamp)} ${nonce}`;
-    demand(nonce !== '' && !this.#nonces.has(use), 'reused_nonce', told);
+    demand(nonce !== '' && !this.#nonces.has(use), 'reused_nonce', refusedWith);
     this.#nonces.add(use);
   }
 }

@@ -136,8 +136,9 @@ export class Oauth2Server {
     const isClient = id === this.clientId && secretOfClient === this.clientSecret;
     demand(isClient, 'wrong_client', invalidClient);
     const end = this.tokens.endOf(paramsOf(request, 'form')['token']);
-    const told = end === null ? { active: false } : { active: true, exp: Math.floor(end / 1000) };
-    return { status: 200, body: told };
+    const described =
+      end === null ? { active: false } : { active: true, exp: Math.floor(end / 1000) };
+    return { status: 200, body: described };
   }
 
   /** The client proves itself where the definition says, and nowhere else (RFC 6749 section 2.3). */

@@ -21,7 +21,7 @@ export function pageOf(paginate: PaginateDefinition, request: ReceivedRequest): 
     demand(asked(limitName) === String(wanted), `wrong_limit: ${limitName}`);
   }
   const headers: Record<string, string> = {};
-  const told: Record<string, unknown> = {};
+  const content: Record<string, unknown> = {};
   let from = 0;
   if (paginate.type === 'offset') {
     const start = paginate.offset_start_value ?? 0;
@@ -32,7 +32,7 @@ export function pageOf(paginate: PaginateDefinition, request: ReceivedRequest): 
   } else if (paginate.type === 'cursor') {
     from = Number((asked(paginate.cursor_name_in_request) ?? 'after-0').replace('after-', ''));
     const next = from + pageSize < rows.length ? `after-${from + pageSize}` : '';
-    withPath(told, paginate.cursor_path_in_response ?? '', next);
+    withPath(content, paginate.cursor_path_in_response ?? '', next);
   } else {
     from = Number(request.url.searchParams.get('from') ?? 0);
     const next = new URL(request.url);
@@ -40,14 +40,14 @@ export function pageOf(paginate: PaginateDefinition, request: ReceivedRequest): 
     const hasNext = from + pageSize < rows.length;
     const { link_rel_in_response_header: rel, link_path_in_response_body: path } = paginate;
     if (hasNext && rel !== undefined) headers['link'] = `<${next.href}>; rel="${rel}"`;
-    if (hasNext && path !== undefined) withPath(told, path, next.href);
+    if (hasNext && path !== undefined) withPath(content, path, next.href);
   }
   const page = rows.slice(from, from + pageSize);
   const isInBody = paginate.type === 'cursor' || paginate.link_path_in_response_body !== undefined;
   const path = paginate.response_path ?? (isInBody ? 'rows' : '');
   if (path === '') return { status: 200, headers, body: page };
-  withPath(told, path, page);
-  return { status: 200, headers, body: told as JsonObject };
+  withPath(content, path, page);
+  return { status: 200, headers, body: content as JsonObject };
 }
 
 /** A parameter of the query, or of the JSON body, where it may be nested. */
