@@ -1,3 +1,5 @@
+import { atPath, plainText } from '#kernel/json-path.ts';
+import type { Json } from '#kernel/stable-json.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import type { Confirmation, EntryFacts, readFacts } from './facts.ts';
 
@@ -29,9 +31,7 @@ export function weakEntries(
   providers: readonly Provider[],
   facts: ReturnType<typeof readFacts>,
 ): string[] {
-  const byEntry = factsByEntry(facts);
-  return providers.flatMap((provider) => {
-    const entryFacts = byEntry.get(provider.name);
+  return withFacts(providers, facts).flatMap(([provider, entryFacts]) => {
     const isWeak = weakFields(provider, entryFacts).some(
       (fields) => !isUndocumented(fields, entryFacts),
     );
@@ -44,13 +44,11 @@ export function undocumentedFields(
   providers: readonly Provider[],
   facts: ReturnType<typeof readFacts>,
 ): string[] {
-  const byEntry = factsByEntry(facts);
-  return providers.flatMap((provider) => {
-    const entryFacts = byEntry.get(provider.name);
-    return weakFields(provider, entryFacts)
+  return withFacts(providers, facts).flatMap(([provider, entryFacts]) =>
+    weakFields(provider, entryFacts)
       .filter((fields) => isUndocumented(fields, entryFacts))
-      .map(([field]) => `${provider.name} ${field}`);
-  });
+      .map(([field]) => `${provider.name} ${field}`),
+  );
 }
 
 /** The needed fields, each with its alternatives, that neither two sources nor a page confirm. */
@@ -71,12 +69,19 @@ export function contradictedConfirmations(
   providers: readonly Provider[],
   facts: ReturnType<typeof readFacts>,
 ): string[] {
-  const byEntry = factsByEntry(facts);
-  return providers.flatMap((provider) =>
-    Object.entries(byEntry.get(provider.name)?.confirmed ?? {}).flatMap(([field, { value }]) =>
-      textAt(provider, field.split('.')) === value ? [] : [`${provider.name} ${field}`],
+  return withFacts(providers, facts).flatMap(([provider, { confirmed = {} } = {}]) =>
+    Object.entries(confirmed).flatMap(([field, { value }]) =>
+      fieldText(provider, field) === value ? [] : [`${provider.name} ${field}`],
     ),
   );
+}
+
+function withFacts(
+  providers: readonly Provider[],
+  facts: ReturnType<typeof readFacts>,
+): (readonly [Provider, EntryFacts | undefined])[] {
+  const byEntry = factsByEntry(facts);
+  return providers.map((provider) => [provider, byEntry.get(provider.name)] as const);
 }
 
 export const factsByEntry = (
@@ -116,14 +121,8 @@ const hostOfConnection = /^(?:https:\/\/)?\$\{connectionConfig\.(\w+)\}(?:[/:]|$
 const isKeyInBase = ({ proxy, credentials = {} }: Provider): boolean =>
   Object.keys(credentials).some((name) => proxy?.base_url?.includes(`\${${name}}`) === true);
 
-/** A name of the path may have dots itself. */
-export function textAt(value: unknown, path: readonly string[]): unknown {
-  if (path.length === 0) return typeof value === 'boolean' ? String(value) : value;
-  if (typeof value !== 'object' || value === null) return undefined;
-  const fields = value as Record<string, unknown>;
-  for (let length = 1; length <= path.length; length += 1) {
-    const name = path.slice(0, length).join('.');
-    if (Object.hasOwn(fields, name)) return textAt(fields[name], path.slice(length));
-  }
-  return undefined;
+/** The value of a field as text, by its dotted path; undefined: the entry has no such field. */
+export function fieldText(provider: Provider, field: string): string | undefined {
+  const value = atPath(provider as unknown as Json, field);
+  return value === undefined ? undefined : plainText(value);
 }

@@ -1,5 +1,5 @@
 import type { Provider } from '#modules/connections/providers/definition.ts';
-import { factsByEntry, textAt } from './confirmations.ts';
+import { factsByEntry, fieldText } from './confirmations.ts';
 import type { readFacts, VersionRow } from './facts.ts';
 
 type Facts = ReturnType<typeof readFacts>;
@@ -147,8 +147,8 @@ export function versionProblems(
 function versionAddresses(provider: Provider, { fields, version }: VersionRow): string[] {
   const base = provider.proxy?.base_url ?? '';
   return fields.flatMap((field) => {
-    const text = textAt(provider, field.split('.'));
-    if (typeof text !== 'string') return [];
+    const text = fieldText(provider, field);
+    if (text === undefined) return [];
     const header = /\.headers\.(.+)$/.exec(field)?.[1];
     if (header !== undefined) return [`${base.split('/')[2] ?? ''} ${header}: ${text}`];
     const address = text.startsWith('/') ? base + text : text;
