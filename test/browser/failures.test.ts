@@ -42,6 +42,14 @@ interface Failure {
   readonly elsewhere?: readonly string[];
 }
 
+/** The console of a browser without a session, after the key was entered. */
+async function signInWith(key: string): Promise<Page> {
+  const shown = await opened.newPage();
+  await shown.goto(`${opened.world.gateway.url}/console`);
+  await enterKey(shown, key, 'Sign in');
+  return shown;
+}
+
 /** Keeps what a user sees, and holds each side against what a user has to know. */
 async function expectSaid(failure: Failure): Promise<void> {
   const { name, args, next, key, api, says, inConsole = [], elsewhere = [] } = failure;
@@ -162,9 +170,7 @@ describe('a request that is refused', () => {
   it('for a wrong key', async () => {
     const key = `svc_env_${'x'.repeat(43)}`;
     const { body } = await call('GET', '/connections', { key });
-    const shown = await opened.newPage();
-    await shown.goto(`${opened.world.gateway.url}/console`);
-    await enterKey(shown, key, 'Sign in');
+    const shown = await signInWith(key);
     await shown.locator('.notice.bad').waitFor();
     await expectSaid({
       name: 'wrong-key',
@@ -187,9 +193,7 @@ describe('a request that is refused', () => {
     const made = await call('POST', '/environment/api-keys', { key: accountKey, body: named });
     const key = succeeded(made).data.secret as string;
     const { body } = await call('GET', '/connections', { key });
-    const shown = await opened.newPage();
-    await shown.goto(`${opened.world.gateway.url}/console`);
-    await enterKey(shown, key, 'Sign in');
+    const shown = await signInWith(key);
     await shown.getByRole('heading', { name: 'dev' }).waitFor();
     await shown.goto(`${opened.world.gateway.url}/console/env/dev/connections`);
     await shown.getByText('environment:connections:list').first().waitFor();
