@@ -77,6 +77,16 @@ interface StepOf {
   readonly errorCode?: string;
 }
 
+/** A delivery whose last step the view does not have yet. */
+interface UnsettledDelivery {
+  readonly name: string;
+  readonly partition: number;
+  /** Of its last step. */
+  readonly offset: number;
+  /** Puts it into the backlog, where it has to wait. */
+  readonly keep: () => void;
+}
+
 /** Sends webhooks with one queue per endpoint, so that endpoints do not block each other. */
 export class Dispatcher implements AsyncDisposable {
   readonly #deps: DispatcherDeps;
@@ -84,7 +94,7 @@ export class Dispatcher implements AsyncDisposable {
   readonly #backlogs = new Map<number, Backlog>();
   /** Deliveries in memory, until the view has their outcome. */
   readonly #taken = new Set<string>();
-  #settling: { readonly name: string; readonly partition: number; readonly offset: number }[] = [];
+  #settling: UnsettledDelivery[] = [];
   readonly #steps: StepWriter;
   readonly #circuits: Circuits;
   readonly #ending = new AbortController();
@@ -222,20 +232,24 @@ export class Dispatcher implements AsyncDisposable {
       this.#taken.delete(name);
       throw error;
     }
-    if (settled.waits !== null) {
-      const dueAt = settled.waits === 'circuit' ? null : settled.waits;
+    const { at, waits } = settled;
+    const keep = (): void => {
+      if (waits === null) return;
+      const dueAt = waits === 'circuit' ? null : waits;
       this.#backlogs.get(partition)?.add(lineOf(created), offset, dueAt);
-    }
-    if (this.#deps.deliveries.has(partition, settled.at + 1)) this.#taken.delete(name);
-    else this.#settling.push({ name, partition, offset: settled.at });
+    };
+    keep();
+    if (this.#deps.deliveries.has(partition, at + 1)) this.#taken.delete(name);
+    else this.#settling.push({ name, partition, offset: at, keep });
   }
 
-  /** Drops deliveries whose outcome the view has. */
+  /** Drops deliveries whose outcome the view has. The backlog passed over them while they were taken. */
   #settle(): void {
     const { deliveries } = this.#deps;
-    this.#settling = this.#settling.filter(({ name, partition, offset }) => {
+    this.#settling = this.#settling.filter(({ name, partition, offset, keep }) => {
       if (!deliveries.has(partition, offset + 1)) return true;
       this.#taken.delete(name);
+      keep();
       return false;
     });
   }

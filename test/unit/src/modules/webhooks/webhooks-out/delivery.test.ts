@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CommandOf } from '#control-plane/entity.ts';
 import type { Sealed } from '#kernel/ids.ts';
 import { openSigningKeys } from '#modules/access/environments/queries.ts';
@@ -211,7 +211,11 @@ describe('deliveries', () => {
     ];
 
     /** Fails every delivery until none is tried any more, then corrects the URL. */
-    async function correct(send: () => Promise<void>, change: () => Promise<unknown>) {
+    async function correct(
+      send: () => Promise<void>,
+      change: () => Promise<unknown>,
+      count = ids.length,
+    ) {
       hooks.receiver.answer = ({ path }) => (path === '/wrong' ? 500 : 200);
       const opened = Promise.withResolvers<undefined>();
       const { coordination } = hooks.world.services;
@@ -223,7 +227,7 @@ describe('deliveries', () => {
       await opened.promise;
       await until(() => hooks.hasTakenAll('svc.webhook-deliveries'));
       await change();
-      await hooks.receiver.got(ids.length, '/right');
+      await hooks.receiver.got(count, '/right');
       // Waits put the clock forward: the minute of the circuit is not over.
       expect(hooks.waits.reduce((sum, seconds) => sum + seconds, 0)).toBeLessThan(60);
     }
@@ -233,6 +237,24 @@ describe('deliveries', () => {
       await correct(
         () => hooks.send(...ids),
         () => hooks.setUrls(right()),
+      );
+    });
+
+    it('also where the view has their outcomes later than the new URL', async () => {
+      const { deliveries } = hooks.world.services;
+      await hooks.setUrls(wrong());
+      const has = vi.spyOn(deliveries, 'has').mockReturnValue(false);
+      const listed = vi.spyOn(deliveries.tables, 'pending');
+      await correct(
+        () => hooks.send(...ids),
+        async () => {
+          await hooks.setUrls(right());
+          await until(() => listed.mock.calls.length > 0);
+          has.mockRestore();
+          // The view changes once more.
+          await hooks.send('m7');
+        },
+        [...ids, 'm7'].length,
       );
     });
 
