@@ -12,6 +12,7 @@ import {
   hooks,
   identity,
   refresh,
+  revocation,
   tokenCalls,
 } from '#modules/connections/providers/schema.ts';
 import {
@@ -30,6 +31,7 @@ export const providerFormatBlocks = (): Readonly<Record<string, string>> => ({
   refresh: fieldsTable(refresh),
   hooks: fieldsTable(hooks),
   lookup: fieldsTable(lookupStep.shape),
+  revocation: fieldsTable(revocation.shape),
   field: fieldsTable(field.shape),
   proxy: fieldsTable(proxy.shape),
   verification: fieldsTable(verification.shape),

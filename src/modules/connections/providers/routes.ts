@@ -52,6 +52,10 @@ const providerShape = z
       .record(z.string(), z.string())
       .optional()
       .describe('What a scope allows, by scope.'),
+    revocation: z
+      .looseObject({ url: z.string().describe('Address of the call.') })
+      .optional()
+      .describe('How access is revoked; absent where the definition does not say it.'),
     integration_config: z
       .record(z.string(), fieldShape)
       .optional()

@@ -324,6 +324,28 @@ export const refresh = {
   ),
 };
 
+export const revocation = z.strictObject({
+  url: text.describe('Address of the call. A template, which may hold `${token}`.'),
+  method: optional(
+    z.enum(['POST', 'GET', 'DELETE']),
+    '`POST` (default), `GET` or `DELETE`; with the last two the parameters are the query.',
+  ),
+  token: optional(
+    z.enum(['refresh_token', 'access_token']),
+    'Which token `${token}` is: `refresh_token` (default; the access token where there is none) or `access_token`.',
+  ),
+  params: optional(
+    params,
+    'Parameters of the call beside the client; `token` with `${token}` by default. Values are templates. An empty map: none.',
+  ),
+  body_format: optional(z.enum(['form', 'json', 'query']), '`form` (default), `json` or `query`.'),
+  auth_method: optional(
+    z.enum(['body', 'basic', 'bearer', 'none']),
+    'How the call is authenticated: by the client in the `body` or as `basic`, by the access token as `bearer`, or `none`; by default as the client in token calls.',
+  ),
+  headers: optional(textMap, 'Headers of the call. Values are templates.'),
+});
+
 const noScript = 'Every name is refused: there are no such scripts.';
 
 export const hooks = {
@@ -335,6 +357,10 @@ export const hooks = {
   connection_lookup: optional(
     lookupSteps,
     'Steps that read `connection_config` from the provider, or from a token, before the connection is made.',
+  ),
+  revocation: optional(
+    revocation,
+    'How the provider is asked to end the access of a deleted connection (RFC 7009), where the integration has `revoke_on_disconnect`.',
   ),
   post_connection_script: optional(
     text,
