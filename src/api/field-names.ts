@@ -73,6 +73,9 @@ const descriptions: FieldNames['descriptions'] = {
   authorization_params: ['Further parameters of the authorization URL.', { prompt: 'consent' }],
   webhook_url_override: ['Address that receives webhooks of this connection instead.'],
   forward_webhooks: ['Whether webhooks of the provider are forwarded to the application.'],
+  revoke_on_disconnect: [
+    'Whether the provider is asked to revoke the access of a connection that is deleted; false by default.',
+  ],
   overrides: ['Values of the provider definition to replace, by integration.'],
   docs_connect: ['Address of a help page that the connect page links to.'],
   integrations_config_defaults: ['Presets of the connection, by integration.'],

@@ -52,6 +52,7 @@ export const integrationEntity: EntityDefinition<IntegrationEntity> = {
       display_name: subject.displayName,
       provider: subject.provider,
       forward_webhooks: subject.forwardWebhooks,
+      revoke_on_disconnect: subject.revokeOnDisconnect === true,
     },
   })),
 };

@@ -2,12 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '#control-plane/control-plane.ts';
 import { commandTo, type CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import type { Clock } from '#kernel/time.ts';
 import type { EnvironmentDependents } from '#modules/access/environments/dependents.ts';
 import type { SealedEntities } from '#modules/access/services.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import { deleteConnection, type DeletionDeps } from '../connections/deletion.ts';
-import type { ConnectionDependents } from '../connections/dependents.ts';
 import { connectionEntity } from '../connections/entity.ts';
 import { connectionsOfIntegration } from '../connections/queries.ts';
 import { openIntegrationCredentials, sealIntegrationCredentials } from '../credentials/sealing.ts';
@@ -31,6 +29,7 @@ export async function createIntegration(
     readonly displayName?: string | undefined;
     readonly credentials?: unknown;
     readonly forwardWebhooks?: boolean | undefined;
+    readonly revokeOnDisconnect?: boolean | undefined;
     readonly integrationConfig?: Readonly<Record<string, string>> | undefined;
     readonly custom?: Readonly<Record<string, string>> | undefined;
   },
@@ -49,6 +48,7 @@ export async function createIntegration(
     displayName: wanted.displayName ?? provider.display_name,
     provider: provider.name,
     forwardWebhooks: wanted.forwardWebhooks ?? true,
+    ...(wanted.revokeOnDisconnect === true ? { revokeOnDisconnect: true } : {}),
     credentials: parsed === null ? null : sealIntegrationCredentials(vault, owner, parsed),
     integrationConfig: wanted.integrationConfig ?? {},
     custom: wanted.custom ?? {},
@@ -69,6 +69,7 @@ export interface IntegrationPatch {
   /** The part of the body as sent. */
   readonly credentials?: unknown;
   readonly forwardWebhooks?: boolean | undefined;
+  readonly revokeOnDisconnect?: boolean | undefined;
   /** Absent fields stay; an empty value removes one. */
   readonly integrationConfig?: Readonly<Record<string, string>> | undefined;
   /** Merged. */
@@ -150,13 +151,14 @@ async function changesOf(
   patch: IntegrationPatch,
   provider: Provider,
 ): Promise<Partial<IntegrationSettings>> {
-  const { displayName, forwardWebhooks, integrationConfig, custom } = patch;
+  const { displayName, forwardWebhooks, revokeOnDisconnect, integrationConfig, custom } = patch;
   const credentials =
     patch.credentials === undefined ? {} : { credentials: await mergedCredentials() };
   return {
     ...credentials,
     ...(displayName === undefined ? {} : { displayName }),
     ...(forwardWebhooks === undefined ? {} : { forwardWebhooks }),
+    ...(revokeOnDisconnect === undefined ? {} : { revokeOnDisconnect }),
     ...(integrationConfig === undefined
       ? {}
       : {
@@ -232,9 +234,7 @@ export async function finishIntegrationDeletion(
   );
 }
 
-interface EnvironmentDeletionDeps extends SealedEntities {
-  readonly clock: Clock;
-  readonly connectionDependents: ConnectionDependents;
+interface EnvironmentDeletionDeps extends DeletionDeps {
   readonly integrationDependents: readonly IntegrationDependents[];
 }
 

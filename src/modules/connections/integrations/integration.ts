@@ -24,6 +24,8 @@ export interface Integration {
   readonly displayName: string;
   readonly provider: string;
   readonly forwardWebhooks: boolean;
+  /** Whether the provider is asked to end the access of deleted connections. Absent: it is not. */
+  readonly revokeOnDisconnect?: boolean;
   readonly credentials: Sealed<IntegrationCredentials> | null;
   readonly integrationConfig: Readonly<Record<string, string>>;
   readonly custom: Readonly<Record<string, string>>;
@@ -37,7 +39,12 @@ export interface Integration {
 /** Changes of an integration other than a rename. */
 export type IntegrationSettings = Pick<
   Integration,
-  'displayName' | 'forwardWebhooks' | 'credentials' | 'integrationConfig' | 'custom'
+  | 'displayName'
+  | 'forwardWebhooks'
+  | 'revokeOnDisconnect'
+  | 'credentials'
+  | 'integrationConfig'
+  | 'custom'
 >;
 
 export type IntegrationEvent =
@@ -132,7 +139,9 @@ function created(command: CreateIntegration, state: Integration | null): Integra
   const { type: _type, at, uid, environmentUid, uniqueKey, displayName, provider } = command;
   const { forwardWebhooks, credentials, integrationConfig, custom } = command;
   const named = { uid, environmentUid, uniqueKey, displayName, provider };
-  const set = { forwardWebhooks, credentials, integrationConfig, custom };
+  const { revokeOnDisconnect } = command;
+  const revoking = revokeOnDisconnect === true ? { revokeOnDisconnect } : {};
+  const set = { forwardWebhooks, ...revoking, credentials, integrationConfig, custom };
   return [
     {
       type: 'IntegrationCreated',

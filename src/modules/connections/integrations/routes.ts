@@ -30,6 +30,7 @@ const shown = representation<Integration & { readonly publicUrl: string }>()({
   provider: z.string(),
   logo: [z.string(), ({ publicUrl, provider }) => logoUrl(publicUrl, provider)],
   forward_webhooks: z.boolean(),
+  revoke_on_disconnect: [z.boolean(), ({ revokeOnDisconnect }) => revokeOnDisconnect === true],
   created_at: [timestamp, ({ createdAt }) => isoMillis(createdAt)],
   updated_at: [timestamp, ({ updatedAt }) => isoMillis(updatedAt)],
 });
@@ -75,6 +76,7 @@ const integrationShape = shown.schema
         provider: 'crm',
         logo: 'https://gateway.example.com/images/template-logos/crm.svg',
         forward_webhooks: true,
+        revoke_on_disconnect: false,
         created_at: '2026-02-01T08:00:00.000Z',
         updated_at: '2026-02-01T08:00:00.000Z',
       },
@@ -161,6 +163,7 @@ const create = defineRoute({
       .optional()
       .describe('OAuth client or app of the integration, with its `type`.'),
     forward_webhooks: z.boolean().optional(),
+    revoke_on_disconnect: z.boolean().optional(),
     integration_config: values.optional(),
     custom: values.optional(),
   }),
@@ -173,6 +176,7 @@ const create = defineRoute({
       throw bodyRefused(['provider'], `The provider "${body.provider}" is not in the catalog.`);
     }
     checkConfig(provider, body, false);
+    checkRevocation(provider, body);
     const made = await createIntegration(
       services,
       {
@@ -182,6 +186,7 @@ const create = defineRoute({
         displayName: body.display_name,
         credentials: body.credentials,
         forwardWebhooks: body.forward_webhooks,
+        revokeOnDisconnect: body.revoke_on_disconnect,
         integrationConfig: body.integration_config,
         custom: body.custom,
       },
@@ -258,6 +263,7 @@ const patch = defineRoute({
       .optional()
       .describe('OAuth client or app of the integration, with its `type`.'),
     forward_webhooks: z.boolean().optional(),
+    revoke_on_disconnect: z.boolean().optional(),
     integration_config: values.optional(),
     custom: values.optional(),
   }),
@@ -273,6 +279,7 @@ const patch = defineRoute({
     const provider = services.providers.find(existing.provider);
     if (provider === null) throw new GatewayError('unknown_provider');
     checkConfig(provider, body, true);
+    checkRevocation(provider, body);
     const changed = await updateIntegration(
       services,
       caller.environmentUid,
@@ -282,6 +289,7 @@ const patch = defineRoute({
         displayName: body.display_name,
         credentials: body.credentials,
         forwardWebhooks: body.forward_webhooks,
+        revokeOnDisconnect: body.revoke_on_disconnect,
         integrationConfig: body.integration_config,
         custom: body.custom,
       },
@@ -329,6 +337,18 @@ function checkConfig(
   }
   if (isPatch && !sent.integration_config) return;
   checkFields('integration_config', fields ?? {}, sent.integration_config ?? {}, { isPatch });
+}
+
+/** @throws GatewayError `invalid_body`: the definition of the provider has no `revocation` */
+function checkRevocation(
+  { name, revocation }: Provider,
+  { revoke_on_disconnect: isWanted }: { readonly revoke_on_disconnect?: boolean | undefined },
+): void {
+  if (isWanted !== true || revocation !== undefined) return;
+  throw bodyRefused(
+    ['revoke_on_disconnect'],
+    `The provider "${name}" declares no revocation: leave it false, or add "revocation" to its definition.`,
+  );
 }
 
 export const integrationRoutes: readonly AnyRoute[] = [list, create, get, patch, remove];
