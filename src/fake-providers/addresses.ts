@@ -30,6 +30,7 @@ export function definitionAt(provider: Provider, base: string): Provider {
     refresh_url: provider.refresh_url && at('refresh', provider.refresh_url),
     introspection_url: provider.introspection_url && at('introspect', provider.introspection_url),
     token_url: tokenAddress(),
+    revocation: moved('revoke', provider.revocation),
     token_exchange: moved('exchange', provider.token_exchange),
     access_token_refresh: moved('renewal', provider.access_token_refresh),
     additional_steps: provider.additional_steps?.map((step, index) => ({
@@ -109,6 +110,8 @@ export function templateOf(definition: Provider, role: Role): string | null {
       return definition.token_exchange?.url ?? null;
     case 'renewal':
       return definition.access_token_refresh?.url ?? null;
+    case 'revoke':
+      return definition.revocation?.url ?? null;
     case 'api':
       return definition.proxy?.base_url ?? null;
     default:

@@ -11,6 +11,7 @@ export type Role =
   | 'installation'
   | 'exchange'
   | 'renewal'
+  | 'revoke'
   | 'api'
   | 'resource'
   | 'issuer'

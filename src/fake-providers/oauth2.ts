@@ -129,6 +129,34 @@ export class Oauth2Server {
     return { status: 200, body: this.#answer(this.tokens.issue()) };
   }
 
+  /** RFC 7009, as the definition has it: the token ends with everything that was issued with it. */
+  revoke(request: ReceivedRequest): Answer {
+    const { revocation } = this.#stage.definition;
+    demand(revocation !== undefined, 'no_such_endpoint: revoke');
+    demand(request.method === (revocation.method ?? 'POST'), 'wrong_method');
+    const format = request.method === 'POST' ? (revocation.body_format ?? 'form') : 'query';
+    const sent = paramsOf(request, format);
+    const method = revocation.auth_method ?? (this.#isClientInHeader ? 'basic' : 'body');
+    const [, bearer] = /^Bearer (.+)$/.exec(request.headers.authorization ?? '') ?? [];
+    if (method === 'basic' || method === 'body') {
+      this.#demandClient(request, sent, method === 'basic');
+    } else {
+      demand(
+        (bearer !== undefined) === (method === 'bearer'),
+        'wrong_authentication',
+        invalidClient,
+      );
+    }
+    const params = revocation.params ?? { token: '${token}' };
+    const [placed = ''] = Object.entries(params).find(([, value]) => value === '${token}') ?? [];
+    const token = plainText(sent[placed] ?? bearer ?? request.url.pathname.split('/').at(-1) ?? '');
+    demandParams(params, sent, { ...this.#stage.known, token });
+    const isKind = revocation.token === 'access_token' ? token.startsWith('at-') : true;
+    demand(isKind, 'wrong_token_type', { status: 400, error: 'unsupported_token_type' });
+    demand(this.tokens.revoke(token), 'unknown_token', { status: 400, error: 'invalid_token' });
+    return { status: 200, body: {} };
+  }
+
   /** RFC 7662: to its own client alone. */
   introspect(request: ReceivedRequest): Answer {
     demand(request.method === 'POST', 'wrong_method');
@@ -142,8 +170,11 @@ export class Oauth2Server {
   }
 
   /** The client proves itself where the definition says, and nowhere else (RFC 6749 section 2.3). */
-  #demandClient(request: ReceivedRequest, sent: JsonObject): void {
-    const isInHeader = this.#isClientInHeader;
+  #demandClient(
+    request: ReceivedRequest,
+    sent: JsonObject,
+    isInHeader = this.#isClientInHeader,
+  ): void {
     const pair = isInHeader ? clientOf(request) : [sent['client_id'], sent['client_secret']];
     const isClient = pair?.[0] === this.clientId && pair[1] === this.clientSecret;
     demand(isClient, 'wrong_client', invalidClient);
@@ -213,6 +244,7 @@ export function oauth2Rules(stage: Stage): Rules {
         return server.authorize(request);
       }
       if (request.role === 'introspect') return server.introspect(request);
+      if (request.role === 'revoke') return server.revoke(request);
       if (request.role === 'exchange' || request.role === 'renewal') {
         return server.byAccessToken(request);
       }

@@ -49,6 +49,10 @@ interface ReadPage {
   readonly requestUrl: string;
 }
 
+/** How long a revocation may take to come; it follows the deletion. */
+const revocationMaxMs = 20_000;
+const lookAgainMs = 20;
+
 /** Where the form of a mode is sent; the others go to the provider. */
 const forms: Partial<Record<AuthMode, string>> = {
   OAUTH2_CC: '/oauth2/auth',
@@ -127,7 +131,8 @@ class PlayedEntry {
     const { name } = this.#definition;
     const { integration, form } = this.#played;
     const credentials = integration === null ? {} : { credentials: integration };
-    const body = { provider: name, unique_key: name, ...credentials };
+    const revoking = this.#revokes ? { revoke_on_disconnect: true } : {};
+    const body = { provider: name, unique_key: name, ...credentials, ...revoking };
     demandStatus(await this.#call('POST', '/integrations', body), 200, 'the integration');
     const token = await this.#sessionToken();
     const path = forms[this.#definition.auth_mode];
@@ -301,6 +306,21 @@ class PlayedEntry {
     demandStatus(await this.#call('DELETE', path), 200, 'the deletion');
     demandStatus(await this.#call('GET', path), 404, 'the deleted connection');
     demandStatus(await this.#proxy('GET', '/v1/things'), 400, 'a call of the deleted connection');
+    if (this.#revokes) await this.#comesRevocation();
+  }
+
+  get #revokes(): boolean {
+    const { revocation, auth_mode: mode } = this.#definition;
+    return revocation !== undefined && mode === 'OAUTH2';
+  }
+
+  /** The gateway sends it after the deletion. */
+  async #comesRevocation(): Promise<void> {
+    for (let waitedMs = 0; waitedMs < revocationMaxMs; waitedMs += lookAgainMs) {
+      if (this.#played.outcomes('revoke').length > 0) return;
+      await delay(lookAgainMs);
+    }
+    throw new UnexpectedResponse('the access was not revoked');
   }
 
   #call(method: string, path: string, body?: JsonObject) {

@@ -56,6 +56,14 @@ export class TokenStore {
     for (const [token, of] of this.#access) if (of.family === family) this.#access.delete(token);
   }
 
+  /** Ends the token with its family; false: it is not known, or has ended. */
+  revoke(token: string): boolean {
+    const family = (this.#access.get(token) ?? this.#refresh.get(token))?.family;
+    if (family === undefined || this.#ended.has(family)) return false;
+    this.endFamily(family);
+    return true;
+  }
+
   /** Access tokens alone: what they were renewed with stays good. */
   endAccess(): void {
     this.#access.clear();

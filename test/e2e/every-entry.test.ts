@@ -68,6 +68,8 @@ const withPart = (definition: JsonObject, part: string, more: object): JsonObjec
   return withProxy(definition, { [part]: { ...proxy[part], ...more } });
 };
 
+const revocationOf = (definition: JsonObject): object => definition['revocation'] as object;
+
 const mistakes: readonly Mistake[] = [
   {
     of: 'the name of the header of a key',
@@ -131,6 +133,18 @@ const mistakes: readonly Mistake[] = [
     entry: 'affinity',
     step: 'limit',
     definition: (it) => withProxy(it, { retry: { at: ['x-reset'] } }),
+  },
+  {
+    of: 'the token that is revoked',
+    entry: 'zoom',
+    step: 'disconnect',
+    definition: (it) => ({ ...it, revocation: { ...revocationOf(it), token: 'refresh_token' } }),
+  },
+  {
+    of: 'the proof of the client of a revocation',
+    entry: 'discord',
+    step: 'disconnect',
+    definition: (it) => ({ ...it, revocation: { ...revocationOf(it), auth_method: 'none' } }),
   },
 ];
 
