@@ -124,11 +124,7 @@ function Settings({ integration }: PartProps): JSX.Element {
             />
           </div>
           {can('environment:integrations:update') && (
-            <SettingsForm
-              integration={integration}
-              name={data.display_name}
-              isForwarding={data.forward_webhooks}
-            />
+            <ProviderSettings integration={integration} settings={data} />
           )}
           <AppCredentials integration={integration} provider={data.provider} />
           {can('environment:integrations:delete') && <Deletion integration={integration} />}
@@ -138,19 +134,56 @@ function Settings({ integration }: PartProps): JSX.Element {
   );
 }
 
+interface ProviderSettingsProps extends PartProps {
+  readonly settings: {
+    readonly provider: string;
+    readonly display_name: string;
+    readonly forward_webhooks: boolean;
+    readonly revoke_on_disconnect: boolean;
+  };
+}
+
+function ProviderSettings({ integration, settings }: ProviderSettingsProps): JSX.Element {
+  const { provider } = settings;
+  const query = useRead('GET /providers/{provider}', { params: { provider } });
+  return (
+    <LoadedState query={query}>
+      {({ data }) => (
+        <SettingsForm
+          integration={integration}
+          name={settings.display_name}
+          isForwarding={settings.forward_webhooks}
+          isRevoking={settings.revoke_on_disconnect}
+          canRevoke={data.revocation !== undefined}
+        />
+      )}
+    </LoadedState>
+  );
+}
+
 interface SettingsFormProps extends PartProps {
   readonly name: string;
   readonly isForwarding: boolean;
+  readonly isRevoking: boolean;
+  /** Whether the definition of the provider has a revocation. */
+  readonly canRevoke: boolean;
 }
 
-function SettingsForm({ integration, name, isForwarding }: SettingsFormProps): JSX.Element {
+function SettingsForm(props: SettingsFormProps): JSX.Element {
+  const { integration, name, isForwarding, isRevoking, canRevoke } = props;
   const [text, setText] = useState(name);
   const [forwards, setForwards] = useState(isForwarding);
+  const [revokes, setRevokes] = useState(isRevoking);
+  const isSame = text === name && forwards === isForwarding && revokes === isRevoking;
   const save = useChange(
     (client) =>
       client.request('PATCH /integrations/{uniqueKey}', {
         params: { uniqueKey: integration },
-        body: { display_name: text, forward_webhooks: forwards },
+        body: {
+          display_name: text,
+          forward_webhooks: forwards,
+          ...(revokes === isRevoking ? {} : { revoke_on_disconnect: revokes }),
+        },
       }),
     { done: 'The settings were saved', showsFailure: true },
   );
@@ -168,11 +201,18 @@ function SettingsForm({ integration, name, isForwarding }: SettingsFormProps): J
         isChecked={forwards}
         onChange={setForwards}
       />
+      {(canRevoke || isRevoking) && (
+        <Check
+          label="Revoke access at the provider when a connection is deleted"
+          isChecked={revokes}
+          onChange={setRevokes}
+        />
+      )}
       {save.error !== null && <FailureNotice failure={failureOf(save.error)} />}
       <div>
         <Button
           tone="primary"
-          isDisabled={text.trim() === '' || (text === name && forwards === isForwarding)}
+          isDisabled={text.trim() === '' || isSame}
           isBusy={save.isPending}
           onPress={() => save.mutate()}
         >
