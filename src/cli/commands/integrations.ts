@@ -18,21 +18,26 @@ import { offerTestAccount } from '../test-account.ts';
 const options = {
   ...serviceOptions,
   key: ['--key <key>', 'of create: the key (the name of the provider)'],
-  name: ['--name <text>', 'of create: the name on the connect page'],
-  credentials: ['--credentials <json>', "of create: the provider's app; @file.json reads a file"],
-  config: ['--config <json>', 'of create: fields that the provider declares'],
+  name: ['--name <text>', 'the name on the connect page'],
+  credentials: ['--credentials <json>', "the provider's app; @file.json reads a file"],
+  config: ['--config <json>', 'fields that the provider declares'],
+  'revoke-on-disconnect': [
+    '--revoke-on-disconnect <yes|no>',
+    'whether access is revoked at the provider when a connection is deleted (no)',
+  ],
 } as const satisfies Options;
 type Values = ValuesOf<typeof options>;
 
 export const integrations = defineCommand({
   name: 'integrations',
   usage: '',
-  summary: 'List the integrations of an environment, or create one',
+  summary: 'List the integrations of an environment, create or update one',
   about: `In a terminal, create asks for what is missing: it searches the catalog, shows the callback URL and where an app
 is registered, takes what the provider shows of it, and connects a test account.`,
   words: {
     list: 'List the integrations',
     'create [provider]': 'Create an integration of a provider of the catalog',
+    'update <integration>': 'Change the settings of an integration',
   },
   defaultWord: 'list',
   options,
@@ -42,11 +47,13 @@ Examples
   svc integrations -e dev
   svc integrations create -e dev
   svc integrations create hacker-news -e dev --key news
-  svc integrations create github -e dev --credentials @app.json`,
+  svc integrations create github -e dev --credentials @app.json
+  svc integrations update gmail -e dev --revoke-on-disconnect yes`,
 
   async run({ word, positionals, values }, context) {
     await inEnvironment(context, values, async (client) => {
       if (word === 'create') await createIntegration(context, client, values, positionals[0]);
+      else if (word === 'update') await update(context, client, values, positionals[0] ?? '');
       else await list(context, client, values);
     });
   },
@@ -95,18 +102,52 @@ const created = async (
 ): Promise<Answer<'POST /integrations'>['data']> =>
   (await client.request('POST /integrations', { body })).data;
 
+async function update(
+  context: Context,
+  client: Client,
+  values: Values,
+  integration: string,
+): Promise<void> {
+  const body = settingsOf(context, values);
+  if (Object.values(body).every((value) => value === undefined)) {
+    throw usageError(
+      'Name what to change: --name, --credentials, --config, --revoke-on-disconnect',
+    );
+  }
+  const { data } = await client.request('PATCH /integrations/{uniqueKey}', {
+    params: { uniqueKey: integration },
+    body,
+  });
+  const { output } = context;
+  output.result(values.json === true ? JSON.stringify(data) : `Updated ${data.unique_key}`);
+}
+
 function bodyOf(context: Context, provider: Provider, values: Values): NewIntegration {
-  const { key = provider.name, name, credentials, config } = values;
+  const { key = provider.name } = values;
+  return { provider: provider.name, unique_key: key, ...settingsOf(context, values) };
+}
+
+function settingsOf(
+  context: Context,
+  values: Values,
+): Omit<NewIntegration, 'provider' | 'unique_key'> {
+  const { name, credentials, config } = values;
   const secret = { isSecret: true };
   const fields = jsonOption(context, 'config', config, secret);
   return {
-    provider: provider.name,
-    unique_key: key,
     display_name: name,
+    revoke_on_disconnect: yesOrNo(values['revoke-on-disconnect']),
     credentials: jsonOption(context, 'credentials', credentials, secret),
     // The service checks its shape.
     integration_config: fields as NewIntegration['integration_config'],
   };
+}
+
+/** @throws Error of usage */
+function yesOrNo(text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined;
+  if (text === 'yes' || text === 'no') return text === 'yes';
+  throw usageError('--revoke-on-disconnect is yes or no');
 }
 
 /** Shows what to register, asks for what came of it, and asks once more for what the service refuses. */
