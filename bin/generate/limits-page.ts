@@ -110,6 +110,12 @@ const groups = {
     refreshFailureDaysMax: 'Days with failed refreshes, after which there are no more attempts',
     refreshMarginMs:
       'Credentials are refreshed this long before their expiry, unless the provider definition sets another time; never more than a quarter of their lifetime',
+    revocationLeaseMs:
+      'An attempt to revoke access at a provider; without an outcome it is repeated then',
+    revocationAttemptsMax: 'Attempts to revoke the access of a deleted connection',
+    revocationFirstWaitMs:
+      'After the first attempt, until the next; four times as long after each further one',
+    revocationWaitMaxMs: 'Between two attempts to revoke access, at most',
     connectSessionMs: 'A connect session',
     exportGrantMs: 'The grant of an export',
     importPagesMax: 'Pages of one list that `svc import` reads; a longer list is refused',

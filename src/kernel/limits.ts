@@ -144,6 +144,12 @@ export const limits = {
   refreshFailureDaysMax: 4,
   /** Credentials are renewed this long before they expire, unless the provider names another time. */
   refreshMarginMs: 15 * 60_000,
+  /** From the start of an attempt to revoke access at a provider; without an outcome it is repeated then. */
+  revocationLeaseMs: 60_000,
+  revocationAttemptsMax: 8,
+  /** After the first attempt; four times as long after each further one, up to the next limit. */
+  revocationFirstWaitMs: 30_000,
+  revocationWaitMaxMs: 6 * 3_600_000,
   connectSessionMs: 30 * 60_000,
   exportGrantMs: 30 * 60_000,
   /** Of one list that an import reads from another gateway. */

@@ -9,6 +9,7 @@ export type OperationType =
   | 'auth:create_connection'
   | 'auth:refresh_token'
   | 'auth:connection_test'
+  | 'auth:revoke_token'
   | 'proxy:call'
   | 'records:revert'
   | 'sync:run'

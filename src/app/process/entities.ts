@@ -11,6 +11,7 @@ import { authorizationEntity } from '#modules/connections/authorizations/entity.
 import { connectSessionEntity } from '#modules/connections/connect-sessions/entity.ts';
 import { connectionEntity } from '#modules/connections/connections/entity.ts';
 import { integrationEntity } from '#modules/connections/integrations/entity.ts';
+import { revocationEntity } from '#modules/connections/revocations/entity.ts';
 import { alertDestinationEntity } from '#modules/extensions/alert-destinations/entity.ts';
 import { alertEntity } from '#modules/extensions/alerts/entity.ts';
 import { typedTopicEntity } from '#modules/extensions/typed-topics/entity.ts';
@@ -35,6 +36,7 @@ export const definitions = {
   variable: variableEntity,
   integration: integrationEntity,
   connection: connectionEntity,
+  revocation: revocationEntity,
   'connect-session': connectSessionEntity,
   authorization: authorizationEntity,
   function: functionEntity,

@@ -23,8 +23,12 @@ import type { RecordWriter } from '#modules/records/write/writer.ts';
 import { webhookEndpointEntity } from '#modules/webhooks/webhook-endpoints/entity.ts';
 import { listEndpoints } from '#modules/webhooks/webhook-endpoints/queries.ts';
 import { announceAuthorizations } from '#modules/webhooks/webhooks-out/auth-webhooks.ts';
+import type { HttpClient } from '#ports/http-client.ts';
+import type { OperationLogs } from '#ports/operation-log.ts';
 
 interface Deps extends SealedEntities, ProcessPorts {
+  readonly http: HttpClient;
+  readonly logs: OperationLogs;
   readonly providers: ProviderCatalogue;
   readonly publisher: Publisher;
   readonly runs: RunsClient;

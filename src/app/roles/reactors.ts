@@ -12,6 +12,7 @@ import {
   startTokenRefreshes,
   reverifyCredentials,
 } from '#modules/connections/connections/token-refresh.ts';
+import { startRevocationWorker } from '#modules/connections/revocations/revocation-worker.ts';
 import { extensions } from '#modules/extensions/registered.ts';
 import { startLifecycleHooks } from '#modules/functions/actions/lifecycle-functions.ts';
 import { startDeploymentWorker } from '#modules/functions/deployments/deployment-worker.ts';
@@ -31,6 +32,7 @@ import type { Metrics } from '#ports/metrics.ts';
 import type { OperationLogs } from '#ports/operation-log.ts';
 import type { FailureKind, Sandbox } from '#ports/sandbox.ts';
 import type { ConsumerGroupName } from '#streams/consumer-groups.ts';
+import type { Config } from '../config/config.ts';
 import { version } from '../config/version.ts';
 import { createFaultPoint } from '../process/fault-points.ts';
 import type { ProcessContext } from '../process/process-context.ts';
@@ -57,7 +59,7 @@ export async function startReactors(
       if (started !== undefined) stack.use(started);
     }
   }
-  if (roles.has('runner')) await startRuns(stack, opened, common);
+  if (roles.has('runner')) await startRuns(stack, opened, common, config.faultPoint);
   if (roles.has('api')) {
     const retryDeps = {
       ...common,
@@ -81,6 +83,7 @@ async function startRuns(
   stack: AsyncDisposableStack,
   { services, payloads, direct }: OpenedServices,
   common: ReactorServices,
+  faultPoint: Config['faultPoint'],
 ): Promise<void> {
   const { records } = services;
   const operatorRequests = (group: ConsumerGroupName) => openOperatorRequests(services, group);
@@ -92,6 +95,7 @@ async function startRuns(
   stack.use(
     await startTokenRefreshes({ ...common, refresher, retest, operatorRequests: refreshes }),
   );
+  stack.use(startRevocationWorker({ ...services, faultPoint: createFaultPoint(faultPoint) }));
   stack.use(
     await startSyncInstances({
       ...common,

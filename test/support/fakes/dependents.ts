@@ -11,11 +11,14 @@ export function dependentsThatNote(node: ControlNode) {
     return { plain: 0, sealed: 0, pruned: 0 };
   };
   // No records are read, functions run or webhooks sent.
-  const unused = { providers: null as never, publisher: null as never, runs: null as never };
+  const unused = {
+    ...{ providers: null as never, http: null as never, logs: null as never },
+    ...{ publisher: null as never, runs: null as never },
+  };
   const clock = systemClock;
   const dependents = createDependents({
     ...{ ...node, ...unused, clock },
     records: { writer: { close } as RecordWriter },
   });
-  return { closed, clock, ...dependents };
+  return { closed, clock, ...unused, ...dependents };
 }

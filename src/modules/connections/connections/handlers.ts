@@ -18,6 +18,7 @@ import { requireIntegration } from '../integrations/queries.ts';
 import type { ProviderCatalogue } from '../providers/catalogue.ts';
 import type { Provider } from '../providers/definition.ts';
 import { isVerifiable } from '../providers/verify.ts';
+import { isRefusal } from './deletion.ts';
 import { connectionRef, type ConnectionEntity } from './entity.ts';
 import { setFields, type PlainInput } from './fields.ts';
 import { isRenewedWhileValid } from './freshness.ts';
@@ -119,12 +120,6 @@ async function importOnce(
   // A repeated request returned the connection of the first one: nothing is sealed under this key.
   if (existing === null && connection.uid !== uid) await vault.shred(uid);
   return { connection, wasCreated: existing === null };
-}
-
-/** Whether it is certain that the command had no effect. */
-function isRefusal(error: unknown): boolean {
-  if (!(error instanceof GatewayError)) return false;
-  return error.code !== 'log_unavailable' && error.code !== 'command_expired';
 }
 
 function importBody(

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { ProcessPorts } from '#control-plane/ports.ts';
 import type { Publisher } from '#control-plane/publisher.ts';
 import { isOutage, GatewayError } from '#kernel/errors.ts';
@@ -31,6 +32,7 @@ import { verifyRequest, type VerificationContext } from './verify.ts';
 
 /** The services for processing a webhook. */
 export interface ProcessDeps extends EffectDeps {
+  readonly logger: Logger;
   readonly clock: Clock;
   readonly connectionFinder: ConnectionFinder;
   readonly providerKeys: ProviderKeys;
