@@ -185,7 +185,10 @@ export interface DroppedLines {
   readonly counts: Readonly<Partial<Record<LogLevel, number>>>;
 }
 
-/** Arguments and answers of the host calls, for both sides. Answers of `void` are `null`. */
+/**
+ * Arguments and answers of the host calls, for both sides. Answers of `void` are `null`. Arguments cross as JSON, which
+ * leaves out what is undefined.
+ */
 export interface HostProtocol {
   http: [HttpCall, HttpAnswer];
   fetch: [FetchCall, HttpAnswer];
@@ -215,12 +218,19 @@ export interface HostProtocol {
       providerConfigKey: string;
       connectionId: string;
       name: string;
-      variant?: string;
+      variant?: string | undefined;
       options: JsonObject;
     },
     null,
   ];
-  startSync: [{ providerConfigKey: string; names: readonly string[]; connectionId?: string }, null];
+  startSync: [
+    {
+      providerConfigKey: string;
+      names: readonly string[];
+      connectionId?: string | undefined;
+    },
+    null,
+  ];
   getCheckpoint: [Record<string, never>, JsonObject | null];
   saveCheckpoint: [{ checkpoint: JsonObject }, null];
   clearCheckpoint: [Record<string, never>, null];

@@ -68,7 +68,7 @@ interface BaseHandle<Meta extends MetadataSchema, C extends CheckpointSchema> ex
   setMetadata(metadata: MetadataOf<Meta>): Promise<void>;
   /** Replaces the given top-level keys. */
   updateMetadata(metadata: Partial<MetadataOf<Meta>>): Promise<void>;
-  /** OAuth 2: the access token; OAuth 1: token and secret; otherwise the credentials. */
+  /** OAuth 2, also of MCP servers: the access token; OAuth 1: token and secret; otherwise the credentials. */
   getToken(): Promise<string | { oAuthToken: string; oAuthTokenSecret: string } | Credentials>;
   getRawTokenResponse<T = Record<string, unknown>>(): Promise<T>;
   getWebhookURL(): Promise<string | null>;

@@ -101,6 +101,7 @@ function connectionMethods() {
 function tokenOf(credentials: JsonObject): unknown {
   switch (credentials['type']) {
     case 'OAUTH2':
+    case 'MCP_OAUTH2':
       return credentials['access_token'];
     case 'OAUTH1':
       return {
@@ -161,7 +162,7 @@ function otherMethods() {
       await call('startSync', {
         providerConfigKey,
         names: [names].flat(),
-        ...(connectionId === undefined ? {} : { connectionId }),
+        connectionId,
       });
     },
     zodValidateInput,
@@ -221,7 +222,7 @@ async function triggerSync(
     providerConfigKey,
     connectionId,
     name,
-    ...(variant === undefined ? {} : { variant }),
+    variant,
     options: options ?? {},
   });
 }

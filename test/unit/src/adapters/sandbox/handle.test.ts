@@ -47,6 +47,7 @@ describe('connection, metadata, integration', () => {
       { type: 'API_KEY', apiKey: 'k' },
       { type: 'API_KEY', apiKey: 'k' },
     ],
+    [{ type: 'MCP_OAUTH2', access_token: 't', token_url: 'https://as.example/token' }, 't'],
     [null, {}],
   ])(
     '§4 getToken and getRawTokenResponse, §10 no metadata is an empty object: of %j',
