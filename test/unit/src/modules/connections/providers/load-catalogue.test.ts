@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { withAliasedFields } from '#modules/connections/providers/field-check.ts';
 import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
 import { authModes } from '#modules/connections/providers/schema-parts.ts';
 
@@ -62,6 +63,27 @@ describe('the built-in catalog', () => {
   it('finds entries by their other names', () => {
     expect(catalogue.find('google-mail')?.name).toBe('gmail');
     expect(catalogue.all().filter(({ name }) => name === 'google-mail')).toEqual([]);
+  });
+
+  it('finds each entry by each of its other names, and each field by one', () => {
+    const found = catalogue
+      .all()
+      .flatMap(({ name, aliases = [] }) =>
+        aliases.map((alias) => [alias, name, catalogue.find(alias)?.name]),
+      );
+    expect(found.length).toBeGreaterThanOrEqual(30);
+    expect(found.filter(([, name, resolved]) => resolved !== name)).toEqual([]);
+    const fields = catalogue.all().flatMap((provider) => {
+      const { name: entry, connection_config: own = {} } = provider;
+      return Object.entries(own).flatMap(([field, { aliases = [] }]) =>
+        aliases.map((alias) => {
+          const values = withAliasedFields(provider, { [alias]: 'value' });
+          return [`${entry}.${alias}`, values[field], Object.hasOwn(own, alias)];
+        }),
+      );
+    });
+    expect(fields.length).toBeGreaterThanOrEqual(20);
+    expect(fields.filter(([, value, isOwn]) => value !== 'value' || isOwn)).toEqual([]);
   });
 
   it('knows nothing by names of the prototype', () => {
