@@ -65,7 +65,6 @@ const documented: readonly Documented[] = [
   {
     providers: [
       'gmail',
-      'google-analytics',
       'google-bigquery',
       'google-calendar',
       'google-contacts',
