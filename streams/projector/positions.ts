@@ -177,9 +177,15 @@ export async function startPositions(
     }
     rebuilt.push(partition);
     toRead += end - start;
-    found.push({ partition, next: start, ownerEpoch: 0, atEndAt: 0 });
+    // Of an empty log, the start is the end: a kill before the next save costs no further rebuild.
+    const atEndAt = end === start ? clock.now() : 0;
+    found.push({ partition, next: start, ownerEpoch: 0, atEndAt });
   }
   await empty(store, tables, positions, rebuilt);
+  const complete = found.filter(
+    ({ partition, next }) => rebuilt.includes(partition) && next === ends.get(partition),
+  );
+  if (complete.length > 0) await positions.save(complete);
   return { positions: found, rebuilt, toRead, ends };
 }
 

@@ -44,6 +44,37 @@ describe('a projector', () => {
     await dropTables(store);
     await open(true);
   });
+
+  it.each([
+    ['the first change of all', []],
+    ['the first change of its partition', [new RecordModel('Contact', 'connection-a')]],
+  ])('that was killed after it inserted %s does not refill', async (_change, earlier) => {
+    await dropTables(store);
+    const model = new RecordModel('Contact', 'connection-b');
+    const partition = model.partition(partitions);
+    const log = new MemoryLog(recordsTopic, partitions);
+    let isKilled = false;
+    const killed = await TestProjection.open(store, log, {
+      faultPoint(name) {
+        if (isKilled && name === 'projector:after-insert') throw new Error('killed');
+      },
+    });
+    for (const other of earlier) {
+      expect(other.partition(partitions)).not.toBe(partition);
+      await killed.publish(other, [other.save('a')]);
+    }
+    isKilled = true;
+    killed.append(model, [model.save('b')]);
+    await expect(killed.projector.stopped).rejects.toThrow('killed');
+
+    const held = holdInserts(store, 'records');
+    await using projection = await TestProjection.open(store, log, { store: held.store });
+    using _ = held;
+    await held.inserting;
+    expect(projection.projector.isRefilling(partition)).toBe(false);
+    const { records } = await pageOf(projection.reader, question(model));
+    expect(idsOf(records)).toEqual(['b']);
+  });
 });
 
 describe('pages while an insert is readable and not confirmed', () => {
