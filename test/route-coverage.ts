@@ -37,7 +37,7 @@ const demands: readonly Demand[] = [
 /** Endpoints that one function makes: an error that they all answer is looked for on any one of them. */
 const families: Readonly<Record<string, RegExp>> = {
   'front-end auth':
-    /^POST \/(oauth2\/auth|auth\/[a-z-]+|api-auth\/[a-z-]+|app-store-auth)\/\{providerConfigKey\}$/,
+    /^POST \/(oauth2\/auth|auth\/[^/]+|api-auth\/[^/]+|app-store-auth)\/\{providerConfigKey\}$/,
   'the proxy': /^[A-Z]+ \/proxy\//,
   'webhooks of providers, and their challenges': /^(GET|POST) \/webhook\//,
   'connections, old and new': /^[A-Z]+ \/connections?(\/|$)/,

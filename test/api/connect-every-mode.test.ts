@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AuthMode } from '#modules/connections/providers/definition.ts';
+import type { AuthMode, Provider } from '#modules/connections/providers/definition.ts';
 import { authModes } from '#modules/connections/providers/schema-parts.ts';
 import { codeOf } from '#test/support/worlds/api.ts';
 import {
@@ -25,16 +25,36 @@ const forms: Partial<Record<AuthMode, string>> = {
   AWS_SIGV4: '/auth/aws-sigv4',
 };
 const installs = new Set<AuthMode>(['APP']);
+/** The field of the form that is wrong, of modes whose credentials a call tests. */
+const testedFields = {
+  API_KEY: 'apiKey',
+  BASIC: 'password',
+  TBA: 'token_secret',
+  SIGNATURE: 'password',
+  AWS_SIGV4: 'secret_access_key',
+} as const;
+type TestedMode = keyof typeof testedFields;
+const testedModes = Object.keys(testedFields) as TestedMode[];
 const nameOf = (mode: AuthMode): string => `mode-${mode.toLowerCase().replaceAll('_', '-')}`;
+const testedName = (mode: AuthMode): string => `tested-${nameOf(mode)}`;
+
+/** With a call that tests credentials; AWS tests those of a role when the role is assumed. */
+function testedProvider(mode: TestedMode): Provider {
+  const provider = providerOf(mode, { name: testedName(mode) });
+  const { role_arn: _role, ...connection_config } = provider.connection_config ?? {};
+  const proxy = { ...provider.proxy!, verification: { endpoints: ['/me'] } };
+  return { ...provider, connection_config, proxy };
+}
 
 let api: AuthorizingApi;
 beforeAll(async () => {
-  api = await startAuthorizing(
-    authModes.map((mode) => ({
+  api = await startAuthorizing([
+    ...authModes.map((mode) => ({
       provider: providerOf(mode, { name: nameOf(mode) }),
       options: { installsApp: true },
     })),
-  );
+    ...testedModes.map((mode) => ({ provider: testedProvider(mode) })),
+  ]);
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
@@ -98,6 +118,17 @@ describe('connecting', () => {
 
     expect(codeOf(await api.call('DELETE', named))).toBe('200 ');
     expect(codeOf(await api.connection(id, key))).toBe('404 not_found');
+  });
+
+  it.each(testedModes)('with %s and a wrong secret is refused by the test call', async (mode) => {
+    const key = testedName(mode);
+    const { form } = api.played(key);
+    const path = forms[mode]!;
+    const wrong = { ...form, [testedFields[mode]]: 'wrong-secret' };
+    const refused = await api.submit(path, key, wrong);
+    expect([key, codeOf(refused)]).toEqual([key, '400 connection_test_failed']);
+    expect(JSON.stringify(refused.body)).not.toContain('wrong-secret');
+    expect([key, codeOf(await api.submit(path, key, form ?? {}))]).toEqual([key, '200 ']);
   });
 
   it('lets no secret of any mode onto a topic', async () => {
