@@ -23,6 +23,13 @@ const groups = {
     recordStreamsMax:
       'Open streams of `GET /records/stream` in one process; more are `too_many_request`',
     environmentRecordStreamsMax: 'The same, of one environment',
+    changeFeedsMax:
+      'Open requests of `GET /changes` and `GET /changes/stream` in one process; more are `too_many_request`',
+    environmentChangeFeedsMax: 'The same, of one environment',
+    changesPageSizeDefault: '`limit` of `GET /changes`, default',
+    changesPageSizeMax: '`limit` of `GET /changes`, at most',
+    changesWaitS: '`wait_s` of `GET /changes`, at most',
+    changeCursorCharsMax: 'Characters of a cursor of changes',
     idempotencyKeyCharsMax: 'Characters of an `Idempotency-Key`',
     idempotencyMs: 'How long an `Idempotency-Key` is known',
     idempotentAnswerBytesMax: 'An answer that is kept for an `Idempotency-Key`, as JSON',

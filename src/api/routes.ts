@@ -101,6 +101,11 @@ const tags: readonly Tag[] = [
     paths: ['/records'],
   },
   {
+    name: 'Changes',
+    description: 'Every change of every record of an environment, in order, for data pipelines.',
+    paths: ['/changes'],
+  },
+  {
     name: 'Actions',
     description: 'Functions that run once for a request and return an output.',
     paths: ['/action/'],
@@ -264,6 +269,7 @@ export const streamRoutes: readonly AnyStreamRoute[] = [
   auditExportRoute,
   changeFeedRoute,
   webhookRoute,
+  ...extensions.flatMap((one) => one.streamRoutes ?? []),
 ];
 
 /** With the words that describe them. */

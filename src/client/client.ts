@@ -28,7 +28,7 @@ type Page =
 /** Streams of server-sent events. */
 export type EventOperation = Extract<
   Operation,
-  'GET /logs/tail' | 'GET /records/stream' | 'GET /runs/tail'
+  'GET /changes/stream' | 'GET /logs/tail' | 'GET /records/stream' | 'GET /runs/tail'
 >;
 
 export interface RequestOptions {

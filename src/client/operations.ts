@@ -158,6 +158,8 @@ export type DemoSetUp = { readonly integrations: readonly ({ readonly unique_key
 
 export type TypedTopic = { readonly provider_config_key: string; readonly model: string; readonly topic: string; readonly subject: string; readonly enabled_at: string };
 
+export type Change = { readonly id: string | null; readonly action: 'added' | 'updated' | 'deleted' | 'pruned' | 'restored' | 'purged'; readonly at: string | null; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly model: string; readonly variant: string; readonly record_id: string; readonly seq: number | null; readonly version: number | null; readonly actor: string | null; readonly run_id: string | null; readonly sync: string | null; readonly first_seen_at: string | null; readonly last_modified_at: string | null; readonly deleted_at: string | null; readonly pruned_at: string | null; readonly record: { readonly id: string; readonly [name: string]: unknown } | null };
+
 export type AlertDestination = { readonly id: string; readonly display_name: string; readonly type: 'webhook' | 'slack' | 'email'; readonly target: string; readonly alerts: readonly ('connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck')[] | null; readonly enabled: boolean; readonly created_at: string; readonly updated_at: string };
 
 export type Alert = { readonly alert: 'connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck'; readonly firing: boolean; readonly count: number; readonly subjects: readonly string[]; readonly since: string | null; readonly notified_at: string | null };
@@ -483,7 +485,7 @@ export interface Operations {
   };
   /** Create an API key of an environment. */
   'POST /environment/api-keys': {
-    readonly body: { readonly environment_id: number; readonly display_name: string; readonly scopes?: readonly ('environment:*' | 'environment:integrations:*' | 'environment:connections:*' | 'environment:connect_sessions:*' | 'environment:syncs:*' | 'environment:syncs:variant:*' | 'environment:functions:*' | 'environment:records:*' | 'environment:logs:*' | 'environment:actions:*' | 'environment:variables:*' | 'environment:webhook_endpoints:*' | 'environment:webhooks:*' | 'environment:alerts:*' | 'environment:typed_topics:*' | 'environment:webhook_signing_key:*' | 'environment:integrations:list' | 'environment:integrations:list_credentials' | 'environment:integrations:list_functions' | 'environment:integrations:read' | 'environment:integrations:read_credentials' | 'environment:integrations:create' | 'environment:integrations:update' | 'environment:integrations:delete' | 'environment:connections:list' | 'environment:connections:list_credentials' | 'environment:connections:read' | 'environment:connections:read_credentials' | 'environment:connections:create' | 'environment:connections:update' | 'environment:connections:delete' | 'environment:connect_sessions:write' | 'environment:syncs:read' | 'environment:syncs:execute' | 'environment:syncs:update' | 'environment:syncs:variant:create' | 'environment:syncs:variant:delete' | 'environment:deploy' | 'environment:functions:list' | 'environment:functions:read' | 'environment:functions:delete' | 'environment:functions:compile' | 'environment:functions:dryrun' | 'environment:records:read' | 'environment:records:write' | 'environment:logs:read' | 'environment:logs:keep' | 'environment:actions:execute' | 'environment:proxy' | 'environment:variables:read' | 'environment:variables:write' | 'environment:webhook_endpoints:read' | 'environment:webhook_endpoints:write' | 'environment:webhooks:read' | 'environment:webhooks:resend' | 'environment:alerts:read' | 'environment:alerts:write' | 'environment:typed_topics:read' | 'environment:typed_topics:write' | 'environment:webhook_signing_key:read' | 'environment:webhook_signing_key:rotate' | 'environment:mcp')[]; readonly profile?: 'auth' | 'deploy' | 'backend'; readonly expires_at?: string | null };
+    readonly body: { readonly environment_id: number; readonly display_name: string; readonly scopes?: readonly ('environment:*' | 'environment:integrations:*' | 'environment:connections:*' | 'environment:connect_sessions:*' | 'environment:syncs:*' | 'environment:syncs:variant:*' | 'environment:functions:*' | 'environment:records:*' | 'environment:changes:*' | 'environment:logs:*' | 'environment:actions:*' | 'environment:variables:*' | 'environment:webhook_endpoints:*' | 'environment:webhooks:*' | 'environment:alerts:*' | 'environment:typed_topics:*' | 'environment:webhook_signing_key:*' | 'environment:integrations:list' | 'environment:integrations:list_credentials' | 'environment:integrations:list_functions' | 'environment:integrations:read' | 'environment:integrations:read_credentials' | 'environment:integrations:create' | 'environment:integrations:update' | 'environment:integrations:delete' | 'environment:connections:list' | 'environment:connections:list_credentials' | 'environment:connections:read' | 'environment:connections:read_credentials' | 'environment:connections:create' | 'environment:connections:update' | 'environment:connections:delete' | 'environment:connect_sessions:write' | 'environment:syncs:read' | 'environment:syncs:execute' | 'environment:syncs:update' | 'environment:syncs:variant:create' | 'environment:syncs:variant:delete' | 'environment:deploy' | 'environment:functions:list' | 'environment:functions:read' | 'environment:functions:delete' | 'environment:functions:compile' | 'environment:functions:dryrun' | 'environment:records:read' | 'environment:records:write' | 'environment:changes:read' | 'environment:logs:read' | 'environment:logs:keep' | 'environment:actions:execute' | 'environment:proxy' | 'environment:variables:read' | 'environment:variables:write' | 'environment:webhook_endpoints:read' | 'environment:webhook_endpoints:write' | 'environment:webhooks:read' | 'environment:webhooks:resend' | 'environment:alerts:read' | 'environment:alerts:write' | 'environment:typed_topics:read' | 'environment:typed_topics:write' | 'environment:webhook_signing_key:read' | 'environment:webhook_signing_key:rotate' | 'environment:mcp')[]; readonly profile?: 'auth' | 'deploy' | 'backend'; readonly expires_at?: string | null };
     readonly answer: { readonly data: ApiKeyWithSecret };
   };
   /** Delete an API key of an environment. */
@@ -1076,6 +1078,11 @@ export interface Operations {
     readonly params: { readonly integration: string; readonly model: string };
     readonly answer: Success;
   };
+  /** Read the changes of all records. */
+  'GET /changes': {
+    readonly query?: { readonly provider_config_key?: string; readonly connection_id?: string; readonly model?: string; readonly variant?: string; readonly cursor?: string; readonly from?: 'start' | 'end' | string; readonly limit?: number; readonly wait_s?: number };
+    readonly answer: { readonly changes: readonly Change[]; readonly cursor: string; readonly has_more: boolean };
+  };
   /** List the alert destinations, oldest first. */
   'GET /alert-destinations': {
     readonly answer: { readonly data: readonly AlertDestination[] };
@@ -1197,5 +1204,11 @@ export interface Operations {
     readonly params: { readonly environmentUuid: string; readonly providerConfigKey: string };
     readonly body?: unknown;
     readonly answer: unknown;
+  };
+  /** Follow the changes of all records. */
+  'GET /changes/stream': {
+    readonly query?: { readonly provider_config_key?: string; readonly connection_id?: string; readonly model?: string; readonly variant?: string; readonly cursor?: string; readonly from?: 'start' | 'end' | string };
+    readonly headers?: { readonly 'last-event-id'?: string };
+    readonly answer: string;
   };
 }

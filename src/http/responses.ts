@@ -6,6 +6,8 @@ export interface ResponseShape {
   readonly description: string;
   /** Media type of the body; null: it has none. */
   readonly type: string | null;
+  /** Media types that a client may ask for in its place. */
+  readonly otherTypes?: readonly string[];
   /** Of a JSON body. */
   readonly schema: z.ZodType | null;
 }
@@ -20,11 +22,11 @@ export const json = (description: string, schema: z.ZodType): ResponseShape => (
 });
 
 /** A body that is not JSON of the API: a page, a script, a stream of events. */
-export const content = (description: string, type: string): ResponseShape => ({
-  description,
-  type,
-  schema: null,
-});
+export const content = (
+  description: string,
+  type: string,
+  ...otherTypes: readonly string[]
+): ResponseShape => ({ description, type, otherTypes, schema: null });
 
 export const nothing = (description: string): ResponseShape => ({
   description,

@@ -14,7 +14,16 @@ export interface SseEvent {
   readonly data: unknown;
 }
 
+/** One event without an id: the stream resumes before it. */
+interface SseText {
+  readonly event: string;
+  /** JSON in one line. */
+  readonly text: string;
+}
+
 export interface SseStream extends Disposable {
+  /** As `send`. */
+  sendText(event: SseText): Promise<void>;
   /** Resolves when the client can take more. Sends nothing after the client has disconnected. */
   send(event: SseEvent): Promise<void>;
 }
@@ -33,15 +42,16 @@ export function openSse(
   response.write(`retry: ${retryMs}\n\n`);
   const timer = setInterval(() => response.write(': still here\n\n'), sayEveryMs);
   timer.unref();
+  const write = async (text: string): Promise<void> => {
+    if (signal.aborted || response.write(text)) return;
+    await once(response, 'drain', { signal }).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+  };
   return {
-    async send({ id, event, data }) {
-      if (signal.aborted) return;
-      const text = `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
-      if (response.write(text)) return;
-      await once(response, 'drain', { signal }).catch((error: unknown) => {
-        if (!signal.aborted) throw error;
-      });
-    },
+    send: ({ id, event, data }) =>
+      write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
+    sendText: ({ event, text }) => write(`event: ${event}\ndata: ${text}\n\n`),
     [Symbol.dispose]() {
       clearInterval(timer);
       response.end();

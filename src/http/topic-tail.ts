@@ -70,7 +70,7 @@ async function follow<T>(call: StreamCall<TailServices>, topicTail: TopicTail<T>
 }
 
 /** A signal that aborts once the caller is no longer authorized. */
-function whileAuthorized(
+export function whileAuthorized(
   isAuthorized: () => boolean,
 ): Disposable & { readonly signal: AbortSignal } {
   const stop = new AbortController();

@@ -33,6 +33,15 @@ export const limits = {
   /** Open responses of `GET /records/stream` in one process. */
   recordStreamsMax: 200,
   environmentRecordStreamsMax: 50,
+  /** Open requests of `GET /changes` and `GET /changes/stream` in one process. */
+  changeFeedsMax: 100,
+  environmentChangeFeedsMax: 25,
+  changesPageSizeDefault: 1_000,
+  changesPageSizeMax: 10_000,
+  /** Longest `wait_s` of `GET /changes`. */
+  changesWaitS: 20,
+  /** A cursor has the position of every partition of the topic. */
+  changeCursorCharsMax: 16_384,
   requestHeadMs: 15_000,
   requestMs: 120_000,
   /** Tables in process: larger ones are checked after the start. */

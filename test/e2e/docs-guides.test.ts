@@ -129,11 +129,20 @@ describe('a reader of the guides', () => {
   });
 
   it('looks into the topics', async () => {
-    const [topics = '', typed = ''] = await follow(blocksOf(page('guide-data-teams'), 'sh'));
+    const blocks = blocksOf(page('guide-data-teams'), 'sh');
+    const [topics = '', changes = '', followed = '', typed = ''] = await follow(blocks);
     expect(topics).toContain('svc.records.v1');
     expect(topics).toContain('"Contact"');
     const document = JSON.parse(readFileSync(join(folder, 'asyncapi.json'), 'utf8')) as object;
     expect(document).toMatchObject({ asyncapi: '3.0.0' });
+    const { changes: read } = JSON.parse(changes) as { changes: readonly object[] };
+    expect(read).toMatchObject([{ action: 'added' }, { action: 'added' }]);
+    const lines = followed
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    expect(lines[0]).toMatchObject({ model: 'Contact', record: {} });
+    expect(lines.at(-1)).toHaveProperty('cursor');
     expect(typed).toContain('Contact');
   });
 

@@ -30,7 +30,13 @@ const endings = [
 ];
 
 /** Of another behind the proxy, or without an end: schemathesis reads an answer until it ends. */
-const passedOver = ['/proxy/{path}', '/records/stream', '/logs/tail', '/runs/tail'];
+const passedOver = [
+  '/proxy/{path}',
+  '/records/stream',
+  '/changes/stream',
+  '/logs/tail',
+  '/runs/tail',
+];
 
 /**
  * @returns what is wrong; empty when nothing is

@@ -207,10 +207,15 @@ function answers(route: AnyRoute, pool: SchemaPool): JsonObject {
   return Object.fromEntries(entries);
 }
 
-function answer({ description, type, schema }: ResponseShape, pool: SchemaPool): JsonObject {
+function answer(
+  { description, type, otherTypes = [], schema }: ResponseShape,
+  pool: SchemaPool,
+): JsonObject {
   if (type === null) return { description };
   if (schema === null) {
-    return { description, content: { [type]: { schema: { type: 'string' } } } };
+    const text = { schema: { type: 'string' } };
+    const types = [type, ...otherTypes].map((one) => [one, text]);
+    return { description, content: Object.fromEntries(types) as JsonObject };
   }
   const existing = withResult(pool.output(schema), description);
   const example = exampleOf(existing, pool.components);

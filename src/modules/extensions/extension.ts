@@ -1,6 +1,7 @@
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { ProcessPorts } from '#control-plane/ports.ts';
 import type { AnyRoute } from '#http/define-route.ts';
+import type { AnyStreamRoute } from '#http/stream-route.ts';
 import type { EnvironmentDependents } from '#modules/access/environments/dependents.ts';
 import type { SealedEntities } from '#modules/access/services.ts';
 import type { IntegrationDependents } from '#modules/connections/integrations/dependents.ts';
@@ -14,6 +15,7 @@ import type { AddedTopics } from '#modules/operations/topics/catalogue.ts';
  */
 export interface Extension {
   readonly routes?: readonly AnyRoute[];
+  readonly streamRoutes?: readonly AnyStreamRoute[];
   /** Topics that it makes at run time. */
   readonly topics?: AddedTopics;
   /** What it does when an environment changes or is deleted. */

@@ -1,6 +1,7 @@
 import type { AddedTopics } from '#modules/operations/topics/catalogue.ts';
 import { alertDestinations } from './alert-destinations/extension.ts';
 import { alerts } from './alerts/extension.ts';
+import { changes } from './changes/extension.ts';
 import { consolePage } from './console-page/extension.ts';
 import { demo } from './demo/extension.ts';
 import { docsSite } from './docs-site/extension.ts';
@@ -11,6 +12,7 @@ import { typedTopics } from './typed-topics/extension.ts';
 export const extensions: readonly Extension[] = [
   demo,
   typedTopics,
+  changes,
   alertDestinations,
   alerts,
   consolePage,

@@ -12,11 +12,46 @@ export interface EventReader extends AsyncDisposable {
   next(): Promise<ReadEvent>;
 }
 
+type Headers = Readonly<Record<string, string>>;
+
 /** Reads server-sent events as a browser does. Resolves when the answer has begun. */
 export async function eventsOf(
   url: string,
-  { headers }: { readonly headers: Readonly<Record<string, string>> },
+  { headers }: { readonly headers: Headers },
 ): Promise<EventReader> {
+  const blocks = await blocksOf(url, headers, '\n\n');
+  return {
+    async next() {
+      for (;;) {
+        const event = parsed(await blocks.next());
+        if (event !== null) return event;
+      }
+    },
+    [Symbol.asyncDispose]: () => blocks[Symbol.asyncDispose](),
+  };
+}
+
+interface LineReader extends AsyncDisposable {
+  /** The media type of the answer. */
+  readonly type: string | null;
+  /** The value of the next line; throws when the stream ended. */
+  next(): Promise<Readonly<Record<string, unknown>>>;
+}
+
+/** Reads an object of JSON from each line. Resolves when the answer has begun. */
+export async function linesOf(
+  url: string,
+  { headers }: { readonly headers: Headers },
+): Promise<LineReader> {
+  const blocks = await blocksOf(url, headers, '\n');
+  return {
+    type: blocks.type,
+    next: async () => JSON.parse(await blocks.next()) as Readonly<Record<string, unknown>>,
+    [Symbol.asyncDispose]: () => blocks[Symbol.asyncDispose](),
+  };
+}
+
+async function blocksOf(url: string, headers: Headers, separator: string) {
   const leaving = new AbortController();
   const answer = await fetch(url, { headers, signal: leaving.signal });
   const text = answer.status === 200 ? '' : await answer.text();
@@ -25,14 +60,14 @@ export async function eventsOf(
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
   let read = '';
   return {
-    async next() {
+    type: answer.headers.get('content-type'),
+    async next(): Promise<string> {
       for (;;) {
-        const end = read.indexOf('\n\n');
+        const end = read.indexOf(separator);
         if (end >= 0) {
-          const event = parsed(read.slice(0, end));
-          read = read.slice(end + 2);
-          if (event !== null) return event;
-          continue;
+          const block = read.slice(0, end);
+          read = read.slice(end + separator.length);
+          return block;
         }
         const { value, done } = await reader.read();
         if (done) throw new Error('the stream ended');

@@ -47,6 +47,7 @@ export const environmentScopes: readonly string[] = [
   'functions:dryrun',
   'records:read',
   'records:write',
+  'changes:read',
   'logs:read',
   'logs:keep',
   'actions:execute',

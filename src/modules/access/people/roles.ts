@@ -15,6 +15,7 @@ const reads = [
   'environment:functions:list',
   'environment:functions:read',
   'environment:records:read',
+  'environment:changes:read',
   'environment:logs:read',
   'environment:webhooks:read',
   'environment:alerts:read',

@@ -116,6 +116,7 @@ const recordRows: readonly Row[] = [
     headers: headersOf(names),
     body: { model: 'Contact', until_cursor: names.cursor, limit: 1 },
   })),
+  row('GET /changes', K('changes:read'), 200),
   row('GET /typed-topics', K('typed_topics:read'), 200),
   ...['PUT', 'DELETE'].map((method) =>
     changing(
@@ -339,6 +340,7 @@ const logRows: readonly Row[] = [
 /** Otherwise it would not end. */
 const streamRows: readonly Row[] = [
   row('GET /records/stream', K('records:read'), 400, () => ({ path: '/records/stream?nothing=1' })),
+  row('GET /changes/stream', K('changes:read'), 400, () => ({ path: '/changes/stream?nothing=1' })),
 ];
 
 /** Named by the contract, sections 1 and 12. */

@@ -1,0 +1,152 @@
+import type { ControlPlane } from '#control-plane/control-plane.ts';
+import { joinKey } from '#kernel/ids.ts';
+import type { Vault } from '#modules/access/vault/vault.ts';
+import { connectionEntity } from '#modules/connections/connections/entity.ts';
+import { payloadsOf, type PayloadOf } from '#modules/records/history/logged-changes.ts';
+import { type RecordChange, recordsTopic } from '#modules/records/model/events.ts';
+import { partsOfKey } from '#modules/records/projection/batch.ts';
+import type { Batch, EventLog } from '#ports/event-log.ts';
+import type { Codec, Schemas } from '#ports/schemas.ts';
+import { isWanted, type ChangeFilter } from './filter.ts';
+import { logPositions, type FeedPosition } from './position.ts';
+import { changeText, purgedText, type ConnectionNames } from './presenter.ts';
+
+export interface FeedServices {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly control: ControlPlane;
+  readonly vault: Vault;
+}
+
+export interface FeedQuery {
+  readonly environmentUid: string;
+  readonly filter: ChangeFilter;
+}
+
+/** A wanted change. */
+interface FeedChange {
+  readonly text: string;
+  /** Offset after it. */
+  readonly next: number;
+}
+
+/** Some messages of a partition. */
+export interface FeedBatch {
+  readonly partition: number;
+  readonly changes: readonly FeedChange[];
+  /** Offset after the messages, wanted or not. */
+  readonly next: number;
+}
+
+/** Also the longest time for which other requests of the thread wait. */
+const batchBytesMax = 512 * 1024;
+
+/**
+ * The changes of an environment from the position on, without end; stops when the signal aborts. Those of one record are
+ * in their order; between partitions there is none. Messages of other environments are read past, not decoded.
+ * @throws GatewayError `log_unavailable`
+ */
+export async function* readChanges(
+  services: FeedServices,
+  query: FeedQuery,
+  position: FeedPosition,
+  signal: AbortSignal,
+): AsyncGenerator<FeedBatch> {
+  const codec = await services.schemas.codec<RecordChange>(recordsTopic);
+  const reader = new ChangeReader(services, query, codec);
+  const options = { signal, maxBytes: batchBytesMax };
+  for await (const batch of services.log.follow(logPositions(position), options)) {
+    yield {
+      partition: batch.partition,
+      changes: await reader.wantedOf(batch),
+      next: batch.next,
+    };
+  }
+}
+
+const purgedKeysMax = 10_000;
+
+class ChangeReader {
+  readonly #services: FeedServices;
+  readonly #query: FeedQuery;
+  readonly #codec: Codec<RecordChange>;
+  readonly #keyPrefix: string;
+  /** Keys whose tombstone is still to come. */
+  readonly #purgedKeys = new Set<string>();
+  /** Of one stream: changes of a stream mostly follow each other. */
+  #payloads: { readonly key: string; readonly payloadOf: PayloadOf } | null = null;
+  /** By uid; of one batch. */
+  #connections = new Map<string, ConnectionNames | null>();
+
+  constructor(services: FeedServices, query: FeedQuery, codec: Codec<RecordChange>) {
+    this.#services = services;
+    this.#query = query;
+    this.#codec = codec;
+    this.#keyPrefix = `${joinKey(query.environmentUid)}/`;
+  }
+
+  async wantedOf({ messages }: Batch): Promise<FeedChange[]> {
+    this.#connections = new Map();
+    const changes: FeedChange[] = [];
+    for (const message of messages) {
+      if (!message.key.startsWith(this.#keyPrefix)) continue;
+      const text =
+        message.value === null
+          ? await this.#purged(message.key)
+          : await this.#change(message.key, message.value);
+      if (text !== null) changes.push({ text, next: message.offset + 1 });
+    }
+    return changes;
+  }
+
+  async #change(key: string, value: Uint8Array): Promise<string | null> {
+    const change = this.#codec.decode(value);
+    if (change.action === 'purged') this.#awaitTombstone(key);
+    if (!isWanted(change, this.#query.filter)) return null;
+    return changeText(change, await this.#payload(change));
+  }
+
+  /** Null: the key of its connection is destroyed, or the connection deleted. */
+  async #payload(change: RecordChange): Promise<Buffer | null> {
+    if (change.payload === null) return null;
+    if ((await this.#connection(change.connection_uid)) === null) return null;
+    const { environment_id: environmentUid, connection_uid: uid, model, variant } = change;
+    const key = joinKey(environmentUid, uid, model, variant);
+    if (this.#payloads?.key !== key) {
+      this.#payloads = { key, payloadOf: payloadsOf(this.#services, key) };
+    }
+    return this.#payloads.payloadOf(change);
+  }
+
+  /** The purge itself is older than the log keeps what is superseded; null: it was read, or is not wanted. */
+  async #purged(key: string): Promise<string | null> {
+    if (this.#purgedKeys.delete(key)) return null;
+    const parts = partsOfKey(key);
+    if (parts === null) return null;
+    const { model, variant } = parts;
+    const connection = await this.#connection(parts.connectionUid);
+    const integration = connection?.integrationKey ?? null;
+    const fields = { integration, connection_id: connection?.connectionId ?? null, model, variant };
+    return isWanted(fields, this.#query.filter) ? purgedText(parts, connection) : null;
+  }
+
+  #awaitTombstone(key: string): void {
+    if (this.#purgedKeys.size >= purgedKeysMax) this.#purgedKeys.clear();
+    this.#purgedKeys.add(key);
+  }
+
+  /** Null: it is deleted. Its changes are younger than itself, so that a view that has caught up knows it. */
+  async #connection(uid: string): Promise<ConnectionNames | null> {
+    const known = this.#connections.get(uid);
+    if (known !== undefined) return known;
+    const found =
+      this.#find(uid) ?? (await this.#services.control.view.caughtUp(), this.#find(uid));
+    this.#connections.set(uid, found);
+    return found;
+  }
+
+  #find(uid: string): ConnectionNames | null {
+    const found = this.#services.control.view.findBy(connectionEntity, 'uid', uid)?.state ?? null;
+    return found === null || found.isDeleting ? null : found;
+  }
+}
