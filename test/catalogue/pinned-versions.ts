@@ -13,6 +13,7 @@ const withoutVersions = new Set([
   'name',
   'display_name',
   'categories',
+  'aliases',
   'docs',
   'docs_connect',
   'setup_guide_url',
