@@ -11,6 +11,7 @@ export interface PinnedVersion {
 /** Texts for people and for attribution: they name no version that a request depends on. */
 const withoutVersions = new Set([
   'name',
+  'aliases',
   'display_name',
   'categories',
   'aliases',
