@@ -50,7 +50,8 @@ function signatureText(rule: SignatureRule): string {
     ...(message === '$body' ? [] : [`message \`${message}\``]),
     ...(rule.timestamp === undefined ? [] : [`${rule.tolerance_seconds} s`]),
   ];
-  return [`${scheme} ${algorithm} ${encoding} in \`${header}\``, ...form].join(', ');
+  const signed = scheme === 'ed25519' ? scheme : `${scheme} ${algorithm}`;
+  return [`${signed} ${encoding} in \`${header}\``, ...form].join(', ');
 }
 
 function secretText({ scheme, keys, is_required: isRequired }: SignatureRule): string {

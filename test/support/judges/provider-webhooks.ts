@@ -10,7 +10,8 @@ import { builtInCatalogue } from '../worlds/catalogue.ts';
 export const now = 1_790_000_000;
 export const address = 'https://gateway.example/webhook/env/key';
 export const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
-const rsaPublicKey = rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString();
+export const ed25519 = generateKeyPairSync('ed25519');
+const ed25519PublicKey = ed25519.publicKey.export({ type: 'spki', format: 'pem' }).toString();
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 export const secret = 'a-webhook-secret';
 const app = { appId: '7', privateKey: 'PEM', appLink: 'https://github.example/apps/x' };
@@ -283,10 +284,10 @@ export const cases: readonly Case[] = [
     provider: 'highlevel',
     body: { type: 'ContactCreate', webhookId: 'w-1', ...named },
     sign: (body: string) => {
-      const signature = signWith('RSA-SHA256', Buffer.from(body), rsa.privateKey);
-      return { 'x-wh-signature': signature.toString('base64') };
+      const signature = signWith(null, Buffer.from(body), ed25519.privateKey);
+      return { 'x-ghl-signature': signature.toString('base64') };
     },
-    credentials: { webhookSecret: rsaPublicKey },
+    credentials: { webhookSecret: ed25519PublicKey },
     found,
     types: ['ContactCreate'],
   })),

@@ -219,6 +219,7 @@ const readers: Readonly<Record<string, Reader>> = {
     harmless: 'v1,abc ',
   },
   'an RSA signature': { read: signed({ scheme: 'rsa', header: 'x-signature' }) },
+  'an Ed25519 signature': { read: signed({ scheme: 'ed25519', header: 'x-signature' }) },
   'the head of an answer': {
     read: (text) => parseAnswerHead(`HTTP/1.1 200 OK\r\n${text}`, 'GET'),
     starts: ['', 'a: ', 'keep-alive: ', 'connection: '],

@@ -39,9 +39,9 @@ const key = z.union([
 
 export const signature = z.strictObject({
   scheme: z
-    .enum(['hmac', 'digest', 'token', 'standard-webhooks', 'rsa', 'jwt'])
+    .enum(['hmac', 'digest', 'token', 'standard-webhooks', 'rsa', 'ed25519', 'jwt'])
     .describe(
-      '`hmac` or `digest` (a plain hash) of `message`; `token`: the header is the secret; `standard-webhooks`; `rsa`: RSA-SHA256 of `message`, the secret is the public key; `jwt`: a bearer token.',
+      '`hmac` or `digest` (a plain hash) of `message`; `token`: the header is the secret; `standard-webhooks`; `rsa` (RSA-SHA256) or `ed25519` of the body, in base64, the secret is the public key; `jwt`: a bearer token.',
     ),
   header: optional(
     text,

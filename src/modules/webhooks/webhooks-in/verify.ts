@@ -1,4 +1,10 @@
-import { createHash, createHmac, timingSafeEqual, verify as isSignedBy } from 'node:crypto';
+import {
+  createHash,
+  createHmac,
+  type KeyObject,
+  timingSafeEqual,
+  verify as isSignedBy,
+} from 'node:crypto';
 import { GatewayError } from '#kernel/errors.ts';
 import { atPath } from '#kernel/json-path.ts';
 import { parsePublicKey } from '#kernel/pem.ts';
@@ -214,7 +220,8 @@ export function verifySignature(
     return;
   }
   if (rule.scheme === 'standard-webhooks') verifyStandard(request, input, keyOf(rule, secret), now);
-  else if (rule.scheme === 'rsa') verifyRsa(request, input, secret);
+  else if (rule.scheme === 'rsa' || rule.scheme === 'ed25519')
+    verifyByPublicKey(rule.scheme, request, input, secret);
   else verifySigned(rule, request, input, secret, now);
 }
 
@@ -237,17 +244,32 @@ function verifyStandard(request: IncomingRequest, input: string, key: Buffer, no
   if (!anyEqual(signatures, expected, 'base64')) throw invalid('The signature does not match.');
 }
 
+/** Digests of the schemes whose secret is a public key; RFC 8032 signs the message itself. */
+const digestOf = { rsa: 'RSA-SHA256', ed25519: null } as const;
+
 /** @param key the public key: PEM, or its bytes in base64 */
-function verifyRsa({ bytes }: IncomingRequest, input: string, key: string): void {
-  let publicKey;
+function verifyByPublicKey(
+  scheme: keyof typeof digestOf,
+  { bytes }: IncomingRequest,
+  input: string,
+  key: string,
+): void {
+  const signature = Buffer.from(input, 'base64');
+  const isGenuine = isSignedBy(digestOf[scheme], bytes, publicKeyOf(scheme, key), signature);
+  if (!isGenuine) throw invalid('The signature does not match.');
+}
+
+/** @throws GatewayError `webhook_missing_secret` where the text is no public key of the scheme */
+function publicKeyOf(scheme: keyof typeof digestOf, text: string): KeyObject {
+  const message = `The webhook_secret of the integration is not a public key of ${scheme}.`;
+  let key;
   try {
-    publicKey = parsePublicKey(key);
+    key = parsePublicKey(text);
   } catch (cause) {
-    const message = 'The webhook_secret of the integration is not a public key.';
     throw new GatewayError('webhook_missing_secret', { message }, { cause });
   }
-  const isGenuine = isSignedBy('RSA-SHA256', bytes, publicKey, Buffer.from(input, 'base64'));
-  if (!isGenuine) throw invalid('The signature does not match.');
+  if (key.asymmetricKeyType === scheme) return key;
+  throw new GatewayError('webhook_missing_secret', { message });
 }
 
 function verifySigned(

@@ -1,5 +1,8 @@
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { acme, cases, codeOf, judged, rsa } from '#test/support/judges/provider-webhooks.ts';
+import { webhookRules } from '#modules/connections/providers/webhook-rules.ts';
+import { verifySignature } from '#modules/webhooks/webhooks-in/verify.ts';
+import { acme, cases, ed25519, judged, now } from '#test/support/judges/provider-webhooks.ts';
 import { builtInCatalogue } from '#test/support/worlds/catalogue.ts';
 
 const ruleOf = (provider: string) =>
@@ -31,25 +34,61 @@ describe('a signature in another spelling of the same bytes', () => {
   });
 });
 
-describe('the public key of a provider', () => {
-  const one = cases.find(({ provider }) => provider === 'highlevel')!;
-  const pem = rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString();
-  const bare = pem.split('\n').slice(1, -2).join('');
+/** @throws GatewayError where the key does not verify the signature */
+function verifyBy(scheme: 'rsa' | 'ed25519', key: string, bytes: Buffer, signature: Buffer): void {
+  const rules = webhookRules.parse({ signatures: [{ scheme, header: 'x-signature' }] });
+  const headers = { 'x-signature': signature.toString('base64') };
+  const request = { method: 'POST', headers, search: '', bytes } as never;
+  verifySignature(rules.signatures[0]!, request, key, now);
+}
 
-  it.each([
-    ['on one line with spaces', pem.replaceAll('\n', ' ')],
-    ['on one line', pem.replaceAll('\n', '')],
-    ['with literal \\n', pem.replaceAll('\n', '\\n')],
-    ['with CRLF', pem.replaceAll('\n', '\r\n')],
-    ['in base64', bare],
-    ['as PKCS 1', rsa.publicKey.export({ type: 'pkcs1', format: 'pem' }).toString()],
-  ])('verifies %s', async (_, webhookSecret) => {
-    const verdict = await judged({ ...one, credentials: { webhookSecret } });
-    expect(verdict).toMatchObject({ isVerified: true, connections: [acme] });
-  });
+const pemOf = ({ publicKey }: { readonly publicKey: KeyObject }): string =>
+  publicKey.export({ type: 'spki', format: 'pem' }).toString();
 
-  it('that is none counts as missing', async () => {
-    const without = { ...one, credentials: { webhookSecret: 'AAAA' } };
-    expect(await codeOf(judged(without))).toBe('webhook_missing_secret');
+describe.each(['rsa', 'ed25519'] as const)(
+  'the public key of a provider that signs by %s',
+  (scheme) => {
+    const pair = { rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }), ed25519 }[scheme];
+    const pem = pemOf(pair);
+    const bare = pem.split('\n').slice(1, -2).join('');
+    const bytes = Buffer.from('{"type":"ContactCreate"}');
+    const digest = scheme === 'rsa' ? 'RSA-SHA256' : null;
+    const verify = (key: string): void => {
+      verifyBy(scheme, key, bytes, sign(digest, bytes, pair.privateKey));
+    };
+
+    it.each([
+      ['on one line with spaces', pem.replaceAll('\n', ' ')],
+      ['on one line', pem.replaceAll('\n', '')],
+      ['with literal \\n', pem.replaceAll('\n', '\\n')],
+      ['with CRLF', pem.replaceAll('\n', '\r\n')],
+      ['in base64', bare],
+    ])('verifies %s', (_, key) => {
+      expect(() => verify(key)).not.toThrow();
+    });
+
+    it.each([
+      ['of another pair', pemOf(generateKeyPairSync('rsa', { modulusLength: 2048 })), 'rsa'],
+      ['of another pair', pemOf(generateKeyPairSync('ed25519')), 'ed25519'],
+    ])('verifies nothing where it is that %s: %#', (_, key, type) => {
+      const code = type === scheme ? 'webhook_invalid_signature' : 'webhook_missing_secret';
+      expect(() => verify(key)).toThrow(expect.objectContaining({ code }));
+    });
+
+    it('that is none counts as missing', () => {
+      expect(() => verify('AAAA')).toThrow(
+        expect.objectContaining({ code: 'webhook_missing_secret' }),
+      );
+    });
+  },
+);
+
+describe('the public key of an RSA pair', () => {
+  it('verifies as PKCS 1', () => {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const bytes = Buffer.from('{}');
+    const key = publicKey.export({ type: 'pkcs1', format: 'pem' }).toString();
+    const signature = sign('RSA-SHA256', bytes, privateKey);
+    expect(() => verifyBy('rsa', key, bytes, signature)).not.toThrow();
   });
 });
