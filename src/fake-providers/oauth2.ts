@@ -99,14 +99,18 @@ export class Oauth2Server {
     demand(request.method === (definition.token_request_method ?? 'POST'), 'wrong_method');
     const format = request.method === 'GET' ? 'query' : (definition.body_format ?? 'form');
     const sent = paramsOf(request, format);
-    this.#demandClient(request, sent);
-    if (sent['grant_type'] === 'refresh_token') {
-      const { refresh_params: stated, refresh_token_headers: headers } = definition;
-      demandHeaders(headers ?? definition.token_headers, request, known);
+    const isRefresh = sent['grant_type'] === 'refresh_token';
+    const refreshHeaders = definition.refresh_token_headers ?? definition.token_headers;
+    const headers = isRefresh ? refreshHeaders : definition.token_headers;
+    // A definition that places the client in a header states the text of that header.
+    if (headers?.['authorization'] === undefined) this.#demandClient(request, sent);
+    else demand(sent['client_secret'] === undefined, 'two_client_proofs');
+    demandHeaders(headers, request, known);
+    if (isRefresh) {
+      const { refresh_params: stated } = definition;
       demandParams(stated, sent, known, ['grant_type']);
       return { status: 200, body: this.#answer(this.tokens.renew(sent['refresh_token'])) };
     }
-    demandHeaders(definition.token_headers, request, known);
     demandParams({ grant_type: 'authorization_code', ...definition.token_params }, sent, known);
     return { status: 200, body: this.#answer(this.#redeem(sent)) };
   }

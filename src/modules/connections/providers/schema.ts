@@ -317,7 +317,10 @@ export const refresh = {
     '`OAUTH2`: parameters of the refresh; `token_params` by default.',
   ),
   refresh_token_params: optional(params, '`TWO_STEP`: parameters of the refresh.'),
-  refresh_token_headers: optional(textMap, 'Headers of the refresh; `token_headers` by default.'),
+  refresh_token_headers: optional(
+    textMap,
+    'Headers of the refresh; `token_headers` by default. `OAUTH2`: with `authorization` among them the client is not in the body.',
+  ),
   refresh_token_response_metadata: optional(
     texts,
     '`OAUTH2`: as `token_response_metadata`, for the refresh.',

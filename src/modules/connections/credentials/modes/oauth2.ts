@@ -284,7 +284,10 @@ const clientValues = (context: ModeContext, client: Client, extra: JsonObject = 
   clientSecret: client.secret,
 });
 
-/** The client goes into the body, or into a Basic header where the provider requires it (RFC 6749 2.3.1). */
+/**
+ * The client goes into the body, or into a Basic header where the provider requires it (RFC 6749 2.3.1): of every call,
+ * or of one whose headers place it.
+ */
 function tokenRequest(
   context: ModeContext,
   client: Client,
@@ -296,7 +299,11 @@ function tokenRequest(
   const values = clientValues(context, client);
   const isInHeader =
     provider.authorization_method === 'header' || provider.token_request_auth_method === 'basic';
-  const inBody = isInHeader ? {} : { client_id: client.id, client_secret: client.secret };
+  const own = headersOf(headers, values);
+  const inBody =
+    isInHeader || own['authorization'] !== undefined
+      ? {}
+      : { client_id: client.id, client_secret: client.secret };
   const { token_url: tokenUrl } = provider;
   const template = url ?? (typeof tokenUrl === 'string' ? tokenUrl : tokenUrl?.OAUTH2);
   return {
@@ -306,7 +313,7 @@ function tokenRequest(
     format: provider.body_format,
     headers: {
       ...(isInHeader ? { authorization: clientHeader(client.id, client.secret) } : {}),
-      ...headersOf(headers, values),
+      ...own,
     },
     failure: 'refresh_token_external_error',
   };

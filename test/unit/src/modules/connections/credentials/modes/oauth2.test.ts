@@ -203,6 +203,12 @@ describe('a refresh', () => {
     ],
     ['with headers of its own', { refresh_token_headers: { 'x-version': '4' } }],
     ['by a Basic header', { authorization_method: 'header' }],
+    [
+      'by a Basic header where the code is exchanged by the body',
+      {
+        refresh_token_headers: { authorization: 'Basic ${base64(${clientId}:${clientSecret})}' },
+      },
+    ],
   ])('%s gives a new token, and the next refresh token', async (_, more) => {
     const { connect, call, rules, context, endTokens, outcomes } = play(more);
     const first = await connect();
