@@ -186,7 +186,10 @@ class PlayedEntry {
       endpoints = [],
       headers = {},
       data,
+      base_url_override: otherBase,
     } = this.#definition.proxy?.verification ?? {};
+    // The proxy calls below the base URL alone.
+    if (otherBase !== undefined) return;
     for (const endpoint of endpoints) {
       if (endpoint.includes('${')) continue;
       const body = method === 'POST' ? ((data ?? {}) as JsonObject) : undefined;

@@ -202,14 +202,15 @@ function asOfDefinition(
 function demandAddress({ definition, known }: Stage, { role, url }: ReceivedRequest): void {
   const template = templateOf(definition, role);
   demand(template !== null, `no_such_endpoint: ${role}`, { status: 404, error: 'not_found' });
-  const filled = fill(template, known);
-  demand(isFilled(filled), `unknown_value_in_address: ${filled}`);
-  const { pathname } = new URL(filled);
-  const root = pathname.replace(/\/+$/, '');
-  const isThere =
-    role === 'api'
-      ? url.pathname === root || url.pathname.startsWith(`${root}/`)
-      : url.pathname.replace(/\/+$/, '') === root;
+  // Only the test of credentials may be at another address.
+  const other = role === 'api' ? definition.proxy?.verification?.base_url_override : undefined;
+  const isThere = [template, ...(other === undefined ? [] : [other])].some((address) => {
+    const filled = fill(address, known);
+    demand(isFilled(filled), `unknown_value_in_address: ${filled}`);
+    const root = new URL(filled).pathname.replace(/\/+$/, '');
+    if (role === 'api') return url.pathname === root || url.pathname.startsWith(`${root}/`);
+    return url.pathname.replace(/\/+$/, '') === root;
+  });
   demand(isThere, `wrong_address: ${url.pathname}`, { status: 404, error: 'not_found' });
 }
 
