@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { webhookRules } from '#modules/connections/providers/webhook-rules.ts';
+import { webhookRules, type WebhookRules } from '#modules/connections/providers/webhook-rules.ts';
 import { verifySignature } from '#modules/webhooks/webhooks-in/verify.ts';
 import { acme, cases, ed25519, judged, now } from '#test/support/judges/provider-webhooks.ts';
 import { builtInCatalogue } from '#test/support/worlds/catalogue.ts';
@@ -36,9 +36,11 @@ describe('a signature in another spelling of the same bytes', () => {
 
 /** @throws GatewayError where the key does not verify the signature */
 function verifyBy(scheme: 'rsa' | 'ed25519', key: string, bytes: Buffer, signature: Buffer): void {
-  const rules = webhookRules.parse({ signatures: [{ scheme, header: 'x-signature' }] });
+  const rules = webhookRules.parse({
+    signatures: [{ scheme, header: 'x-signature' }],
+  }) as WebhookRules;
   const headers = { 'x-signature': signature.toString('base64') };
-  const request = { method: 'POST', headers, search: '', bytes } as never;
+  const request = { headers, search: '', bytes };
   verifySignature(rules.signatures[0]!, request, key, now);
 }
 
