@@ -13,6 +13,7 @@ const withoutVersions = new Set([
   'name',
   'aliases',
   'display_name',
+  'aliases',
   'categories',
   'aliases',
   'docs',

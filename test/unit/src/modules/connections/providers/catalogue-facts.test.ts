@@ -199,6 +199,7 @@ describe('the versions that a definition pins', () => {
   it('are not those of texts for people, of signatures and of dates in limits', () => {
     const signatures = [{ element: 'v1', prefix: 'v0=', message: 'v0:$timestamp:$body' }];
     const definition = {
+      aliases: ['one-v2'],
       docs: 'https://api.example/docs/v3',
       proxy: { paginate: { limit: 100 }, base_url: 'https://api2.example' },
       webhook_routing: { signatures },
