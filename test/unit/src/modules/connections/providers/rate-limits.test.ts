@@ -68,7 +68,6 @@ const documented: readonly Documented[] = [
       'google-bigquery',
       'google-calendar',
       'google-drive',
-      'google-photos',
       'google-search-console',
       'google-workspace-admin',
       'youtube',
