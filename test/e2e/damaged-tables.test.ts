@@ -59,8 +59,22 @@ async function flip(dataDir: string, table: string, file: string): Promise<void>
   }
 }
 
-async function mustServeEveryRecord(): Promise<void> {
-  const served = await crm.all('Contact');
+type Records = Awaited<ReturnType<CrmConnection['all']>>;
+
+const mustServeEveryRecord = async (): Promise<void> => mustBeEveryRecord(await crm.all('Contact'));
+
+/** Tables that are filled again refuse reads until they are whole; they never serve a part. */
+async function mustServeEveryRecordOnceFilled(): Promise<void> {
+  const all = () =>
+    crm.all('Contact').catch((error: unknown) => {
+      if (String(error).includes('projection_unavailable')) return null;
+      throw error;
+    });
+  const served = await eventually(all, (records) => records !== null);
+  mustBeEveryRecord(served ?? []);
+}
+
+function mustBeEveryRecord(served: Records): void {
   const fields = served.map(({ id, name }) => ({ id, name }));
   expect(fields.toSorted((a, b) => a.id.localeCompare(b.id))).toEqual(byId);
 }
@@ -93,7 +107,7 @@ describe('a start over a small table with a damaged part', () => {
     'fills all tables from the log: a bit of %s, %s',
     async (table, file) => {
       await restartOver(world, whole, (dataDir) => flip(dataDir, table, file));
-      await mustServeEveryRecord();
+      await mustServeEveryRecordOnceFilled();
       const [line, ...others] = logged('rebuilt from the log');
       expect(line!['reason']).toMatch(
         new RegExp(`the part \\S+ of ${table} is (?:damaged|broken)`),
@@ -164,11 +178,7 @@ describe('a damaged part of a table that is read', () => {
         () => Promise.resolve(logged('was replaced by an empty one')),
         (lines) => lines.some((line) => line['table'] === table),
       );
-      await eventually(
-        () => crm.records('Contact').catch(() => null),
-        (page) => page !== null && page.records.length > 0,
-      );
-      await mustServeEveryRecord();
+      await mustServeEveryRecordOnceFilled();
     },
   );
 });
