@@ -195,3 +195,31 @@ export const errorHints = {
   incompatible_schema: 'Change the schema so that it is compatible with old and new readers.',
   server_error: reportIt,
 } as const satisfies Record<ErrorCode, string>;
+
+/** The fix for a webhook that an endpoint of the application did not get, by the code of its last attempt. */
+const deliveryHints: Readonly<Record<string, string>> = {
+  url_not_allowed: errorHints.url_not_allowed,
+  circuit_open: 'Make the endpoint answer 2xx again, then recover the failed webhooks.',
+  ECONNREFUSED: 'Start the application, or correct the host and the port of the endpoint.',
+  ENOTFOUND: 'Correct the host of the endpoint.',
+  EAI_AGAIN: 'Check the host of the endpoint, and the DNS of the service.',
+  ETIMEDOUT: 'Let the endpoint answer 2xx at once, and do the work afterwards.',
+  ECONNRESET: 'Read in the log of the endpoint why it closed the connection.',
+};
+const unreachable = 'Check that the service can reach the address of the endpoint.';
+const refusedDelivery =
+  'Read in the log of the endpoint why it refused the webhook: check path, method and signature.';
+const failedDelivery = 'Read in the log of the endpoint why it failed, and correct it.';
+
+/** The fix for an attempt at an endpoint, as one sentence; null where it was delivered, or not tried. */
+export function deliveryFix({
+  status,
+  errorCode,
+}: {
+  readonly status: number | null;
+  readonly errorCode: string | null;
+}): string | null {
+  if (errorCode !== null) return deliveryHints[errorCode] ?? unreachable;
+  if (status === null || (status >= 200 && status < 300)) return null;
+  return status < 500 ? refusedDelivery : failedDelivery;
+}

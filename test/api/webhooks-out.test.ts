@@ -41,6 +41,7 @@ interface Shown {
   readonly endpoint_id: string;
   readonly state: string;
   readonly error_code: string | null;
+  readonly fix: string | null;
   readonly attempts: number;
   readonly replay_of: string | null;
 }
@@ -181,10 +182,11 @@ describe('webhooks that failed', () => {
     const id = await endpoint('/failing');
     const first = await tested(id);
     const [failed] = await settled(id, 'failed');
-    expect(failed).toMatchObject({ id: first, attempts: 3 });
+    const fix = expect.stringContaining('log of the endpoint') as string;
+    expect(failed).toMatchObject({ id: first, attempts: 3, fix });
     const answered = await api.call('GET', `/webhook-messages/${first}`);
     expect(answered.at('data.deliveries.0.attempt_list')).toMatchObject(
-      [1, 2, 3].map((attempt) => ({ attempt, success: false, status: 500 })),
+      [1, 2, 3].map((attempt) => ({ attempt, success: false, status: 500, fix })),
     );
     answer.now = 200;
     const wanted = { since, endpoint_id: id };
@@ -193,7 +195,7 @@ describe('webhooks that failed', () => {
     const done = await recover(wanted);
     expect(done.at('data')).toMatchObject({ matched: 1, replayed: 1, has_more: false });
     const [delivered] = await settled(id, 'delivered');
-    expect(delivered).toMatchObject({ replay_of: first, attempts: 1 });
+    expect(delivered).toMatchObject({ replay_of: first, attempts: 1, fix: null });
     const [last] = (await receiver.got(4, '/failing')).slice(-1);
     expect(last?.headers['webhook-id']).toBe(first);
     expect((await recover(wanted)).at('data.matched')).toBe(0);
@@ -251,7 +253,8 @@ describe('webhooks that failed', () => {
     const id = made.at('data.id') as string;
     await tested(id);
     const [failed] = await settled(id, 'failed');
-    expect(failed).toMatchObject({ error_code: 'url_not_allowed', attempts: 1 });
+    const fix = expect.stringContaining('SVC_EGRESS_ALLOW') as string;
+    expect(failed).toMatchObject({ error_code: 'url_not_allowed', attempts: 1, fix });
     await removed(id);
   });
 });

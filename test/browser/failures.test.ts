@@ -256,13 +256,15 @@ describe('a webhook to the application', () => {
     const href = (await link.getAttribute('href')) ?? '';
     const id = new URL(href, page.url()).searchParams.get('id') ?? '';
     const message = await call('GET', `/webhook-messages/${id}`);
+    const fix: unknown = message.body.data.deliveries[0].fix;
+    expect(fix).toMatch(/^[A-Z].+\.$/);
     await expectSaid({
       name,
       args: ['webhooks', 'show', id],
       api: message.body,
       says: [],
       inConsole: [name, ...inConsole],
-      elsewhere: [endpoint.id as string, code],
+      elsewhere: [endpoint.id as string, code, fix as string],
     });
     await page.keyboard.press('Escape');
     succeeded(await call('DELETE', `/webhook-endpoints/${endpoint.id as string}`));

@@ -102,18 +102,15 @@ const tasks = {
 
 /** Why a webhook has not arrived, and what to do; null where it has, or was not tried. */
 function deliveryProblem({
+  id,
   endpoint_id: endpoint,
   status,
   error_code: code,
+  fix,
 }: Answer<'GET /webhook-messages/{id}'>['data']['deliveries'][number]): string | null {
-  if (code === 'url_not_allowed') {
-    return `Not delivered to ${endpoint}: its address is not public. Use a public one, or add it to SVC_EGRESS_ALLOW of the gateway.`;
-  }
-  if (code !== null) {
-    return `Not delivered to ${endpoint}: ${code}. Check that the endpoint is reachable from the gateway, then svc webhooks resend.`;
-  }
-  if (status === null || status < 300) return null;
-  return `Not delivered to ${endpoint}: it answered ${status}. Read the log of your application, then svc webhooks resend.`;
+  if (fix === null) return null;
+  const problem = code ?? `it answered ${status}`;
+  return `Not delivered to ${endpoint}: ${problem}. ${fix} Then: svc webhooks resend ${id}`;
 }
 
 function print({ context, values }: Task, answer: object): void {

@@ -204,13 +204,14 @@ interface DeliveryProps {
 
 function Delivery({ delivery, endpoint, number }: DeliveryProps): JSX.Element {
   const { path } = useAccess();
-  const { run_id: run, next_attempt_at: next, replay_of: origin } = delivery;
+  const { run_id: run, next_attempt_at: next, replay_of: origin, fix } = delivery;
   return (
     <>
       <KeyValues
         rows={[
           ['Endpoint', endpoint],
           ['State', <StateBadge key="state" state={delivery.state} />],
+          ...(fix === null ? [] : [['What to do', fix] as const]),
           ...(run === null ? [] : [['Run', <RunLink key="run" id={run} />] as const]),
           ...(next === null ? [] : [['Next attempt', <Time key="next" at={next} />] as const]),
           ...(origin === null

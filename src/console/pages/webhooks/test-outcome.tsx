@@ -75,18 +75,12 @@ interface Explanation {
 
 /** What an attempt shows to people, and what they can do. */
 function explained(attempt: Attempt, url: string): Explanation {
-  const { success, status, error_code: code, latency_ms: latency } = attempt;
+  const { success, status, error_code: code, latency_ms: latency, fix } = attempt;
   const after = latency === null ? '' : ` after ${duration(latency)}`;
-  if (success) return { title: `Delivered: the endpoint answered ${status}${after}.`, fix: null };
-  if (status !== null) {
-    const fix = status >= 300 && status < 500 ? clientFix : serverFix;
-    return { title: `The endpoint answered ${status}${after}.`, fix };
-  }
-  if (code === 'url_not_allowed') {
-    return { title: 'The service may not call this address.', fix: fixOfAddress(url) };
-  }
-  const [title, fix] = failures[code ?? ''] ?? [`No answer${after}: ${code ?? 'unknown'}.`, null];
-  return { title, fix };
+  if (success) return { title: `Delivered: the endpoint answered ${status}${after}.`, fix };
+  if (status !== null) return { title: `The endpoint answered ${status}${after}.`, fix };
+  const title = failures[code ?? ''] ?? `No answer${after}: ${code ?? 'unknown'}.`;
+  return { title, fix: code === 'url_not_allowed' ? fixOfAddress(url) : fix };
 }
 
 /** Names the setting, with the value that it needs. */
@@ -96,26 +90,12 @@ function fixOfAddress(url: string): string {
   return `Only addresses of the public internet are allowed. To allow this one, the operator adds ${entry} to the setting SVC_EGRESS_ALLOW of the service, and starts it again.`;
 }
 
-const clientFix = 'It refused the webhook: check path, method and signature in its own log.';
-const serverFix = 'It failed while it handled the webhook: read its own log.';
-
-const failures: Readonly<Record<string, readonly [title: string, fix: string]>> = {
-  ECONNREFUSED: [
-    'Nothing listens at this address.',
-    'Start the application, or correct the host and the port of the endpoint.',
-  ],
-  ENOTFOUND: ['The name of the host is not known.', 'Correct the address of the endpoint.'],
-  EAI_AGAIN: [
-    'The name of the host could not be looked up.',
-    'Check the address, and the DNS of the service.',
-  ],
-  ETIMEDOUT: [
-    'The endpoint did not answer in time.',
-    'Let it answer at once, with 2xx, and do the work afterwards.',
-  ],
-  ECONNRESET: ['The endpoint closed the connection.', 'Read its own log.'],
-  circuit_open: [
-    'It was not sent: the endpoint has failed too often.',
-    'Deliveries wait until the endpoint answers again; a minute later this test can be repeated.',
-  ],
+const failures: Readonly<Record<string, string>> = {
+  url_not_allowed: 'The service may not call this address.',
+  ECONNREFUSED: 'Nothing listens at this address.',
+  ENOTFOUND: 'The name of the host is not known.',
+  EAI_AGAIN: 'The name of the host could not be looked up.',
+  ETIMEDOUT: 'The endpoint did not answer in time.',
+  ECONNRESET: 'The endpoint closed the connection.',
+  circuit_open: 'It was not sent: the endpoint has failed too often.',
 };

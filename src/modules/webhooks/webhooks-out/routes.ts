@@ -3,6 +3,7 @@ import type { AnyRoute, RouteInput } from '#http/define-route.ts';
 import { connectionId, integrationKey, listOf, text, wholeNumber } from '#http/fields.ts';
 import { representation } from '#http/representation.ts';
 import { json, type Responses, anyJson, data, timestamp } from '#http/responses.ts';
+import { deliveryFix } from '#kernel/error-hints.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { isoMicrosOrNull, isoMicros } from '#kernel/time.ts';
 import {
@@ -18,6 +19,11 @@ import {
 } from './delivery-store.ts';
 import { webhookKinds } from './events.ts';
 import { bodyOf, repeat, replayMatching, type Ordering, type ReplayResult } from './outbox.ts';
+
+const fix = z
+  .string()
+  .nullable()
+  .describe('What to do about the failure, as one sentence; null without one.');
 
 /** One message to one endpoint, without its body. */
 const delivery = representation<Delivery>()({
@@ -40,6 +46,7 @@ const delivery = representation<Delivery>()({
   attempts: z.int(),
   status: z.int().nullable().describe('Status of the last HTTP response; null without one.'),
   error_code: z.string().nullable(),
+  fix: [fix, deliveryFix],
   next_attempt_at: [timestamp.nullable(), ({ nextAttemptAt }) => isoMicrosOrNull(nextAttemptAt)],
   replay_of: z
     .string()
@@ -60,6 +67,7 @@ const attempt = representation<Attempt>()({
   ],
   status: z.int().nullable().describe('Status of the HTTP response; null without one.'),
   error_code: z.string().nullable(),
+  fix: [fix, deliveryFix],
   latency_ms: z
     .int()
     .nullable()
