@@ -31,6 +31,9 @@ const columns = [
   'revision',
 ] as const;
 
+/** Under this name, the ends of the log when the tables of partitions were emptied. */
+const refillName = (projection: string): string => `${projection}/refill`;
+
 interface Row {
   readonly log_partition: number;
   readonly next_offset: string;
@@ -78,12 +81,32 @@ export class Positions {
     return whole.map(({ partition, next }) => [partition, next]);
   }
 
+  /** By partition, the end of the log when its tables were last emptied. */
+  async refillEnds(): Promise<ReadonlyMap<number, number>> {
+    const rows = await this.#store.queryRows<Pick<Row, 'log_partition' | 'next_offset'>>(
+      'SELECT log_partition, next_offset FROM projector_positions FINAL WHERE name = {name:String}',
+      { name: refillName(this.#projection) },
+    );
+    return new Map(rows.map((row) => [row.log_partition, Number(row.next_offset)]));
+  }
+
   /** Durable when it resolves. */
-  async save(positions: readonly StoredPosition[]): Promise<void> {
+  save(positions: readonly StoredPosition[]): Promise<void> {
+    return this.#insert(this.#projection, positions);
+  }
+
+  /** Before the tables of the partitions are emptied. Durable when it resolves. */
+  saveRefillEnds(ends: ReadonlyMap<number, number>): Promise<void> {
+    const unused = { ownerEpoch: 0, atEndAt: 0 };
+    const rows = [...ends].map(([partition, next]) => ({ partition, next, ...unused }));
+    return this.#insert(refillName(this.#projection), rows);
+  }
+
+  async #insert(name: string, positions: readonly StoredPosition[]): Promise<void> {
     this.#revision++;
     this.#writer.clear();
     for (const { partition, next, ownerEpoch, atEndAt } of positions) {
-      this.#writer.string(this.#projection);
+      this.#writer.string(name);
       this.#writer.uint(partition);
       this.#writer.uint(next);
       this.#writer.uint(ownerEpoch);
@@ -95,7 +118,7 @@ export class Positions {
       table: 'projector_positions',
       columns,
       rows: this.#writer.text(),
-      deduplicationToken: `${this.#projection}:${this.#revision}`,
+      deduplicationToken: `${name}:${this.#revision}`,
     });
   }
 }
@@ -129,6 +152,8 @@ export interface Start {
   readonly positions: readonly StoredPosition[];
   /** Partitions whose tables were emptied, to be read from the start of the log. */
   readonly rebuilt: readonly number[];
+  /** Partitions whose tables were emptied, now or earlier, and do not have what the log had then. */
+  readonly refilling: ReadonlySet<number>;
   /** Upper bound of the messages to read for those. */
   readonly toRead: number;
   /** By partition, the end of the log. */
@@ -155,6 +180,7 @@ export async function startPositions(
 ): Promise<Start> {
   const { log, store, clock } = deps;
   const stored = await positions.load();
+  const refillEnds = await positions.refillEnds();
   const filled = await store.queryRows(`SELECT 1 FROM ${tables.tables[0]} LIMIT 1`);
   const found: StoredPosition[] = [];
   const rebuilt: number[] = [];
@@ -181,12 +207,17 @@ export async function startPositions(
     const atEndAt = end === start ? clock.now() : 0;
     found.push({ partition, next: start, ownerEpoch: 0, atEndAt });
   }
-  await empty(store, tables, positions, rebuilt);
+  const emptied = new Map(rebuilt.map((partition) => [partition, ends.get(partition) ?? 0]));
+  await empty(store, tables, positions, emptied);
   const complete = found.filter(
     ({ partition, next }) => rebuilt.includes(partition) && next === ends.get(partition),
   );
   if (complete.length > 0) await positions.save(complete);
-  return { positions: found, rebuilt, toRead, ends };
+  const filling = found.filter(
+    ({ partition, next }) => next < (emptied.get(partition) ?? refillEnds.get(partition) ?? 0),
+  );
+  const refilling = new Set(filling.map(({ partition }) => partition));
+  return { positions: found, rebuilt, refilling, toRead, ends };
 }
 
 /** Beyond any real offset: a start that finds this position restarts an interrupted rebuild. */
@@ -196,12 +227,13 @@ async function empty(
   store: ProjectionStore,
   { tables }: TableSet,
   positions: Positions,
-  partitions: readonly number[],
+  ends: ReadonlyMap<number, number>,
 ): Promise<void> {
-  if (partitions.length === 0) return;
+  if (ends.size === 0) return;
+  await positions.saveRefillEnds(ends);
   const marked = { next: beingEmptied, ownerEpoch: 0, atEndAt: 0 };
-  await positions.save(partitions.map((partition) => ({ partition, ...marked })));
-  for (const partition of partitions) {
+  await positions.save([...ends.keys()].map((partition) => ({ partition, ...marked })));
+  for (const partition of ends.keys()) {
     for (const table of tables) {
       await store.command(`ALTER TABLE ${table} DROP PARTITION ${partition}`);
     }

@@ -169,7 +169,10 @@ export interface Projector extends AsyncDisposable {
    * rows that it has not reached, also from late inserts of a former projector.
    */
   hasCaughtUp(partition: number): boolean;
-  /** Whether the tables were emptied of the partition, and do not yet have everything that the log had then. */
+  /**
+   * Whether the tables were emptied of the partition, maybe before an earlier start, and do not yet have everything that
+   * the log had at this one.
+   */
   isRefilling(partition: number): boolean;
   /** Settles when the projector has stopped or reached its end; rejects when it cannot continue. */
   readonly stopped: Promise<void>;
@@ -237,7 +240,7 @@ class RunningProjector extends TableProjector<Range, Batch, ProjectorDeps> imple
   }
 
   isRefilling(partition: number): boolean {
-    return this.#start.rebuilt.includes(partition) && !this.hasCaughtUp(partition);
+    return this.#start.refilling.has(partition) && !this.hasCaughtUp(partition);
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {

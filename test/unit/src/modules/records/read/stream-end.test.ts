@@ -77,6 +77,41 @@ describe('a projector', () => {
   });
 });
 
+describe('a projector that was killed while it refilled', () => {
+  it('refills on, and has no page before it has all', async () => {
+    await dropTables(store);
+    const model = new RecordModel();
+    const partition = model.partition(partitions);
+    const log = new MemoryLog(recordsTopic, partitions);
+    // More than one insert takes.
+    const changes = Array.from({ length: 25_000 }, (_, n) => model.save(`r${n}`));
+    const messages = changes.map((change) => model.message(changeCodec, change));
+    log.append(partition, messages, Date.now());
+    const killed = await TestProjection.open(store, log, {
+      faultPoint(name) {
+        if (name === 'projector:after-position') throw new Error('killed');
+      },
+    });
+    expect(killed.projector.isRefilling(partition)).toBe(true);
+    await expect(killed.projector.stopped).rejects.toThrow('killed');
+    const [stored] = await store.queryRows<{ next: string }>(
+      `SELECT max(next_offset) AS next FROM projector_positions FINAL
+       WHERE name = 'records' AND log_partition = ${partition}`,
+    );
+    expect(Number(stored!.next)).toBeGreaterThan(0);
+    expect(Number(stored!.next)).toBeLessThan(changes.length);
+
+    const held = holdInserts(store, 'records');
+    await using projection = await TestProjection.open(store, log, { store: held.store });
+    using _ = held;
+    await held.inserting;
+    expect(projection.projector.isRefilling(partition)).toBe(true);
+    held.release();
+    await projection.settled(partition, changes.length);
+    expect(projection.projector.isRefilling(partition)).toBe(false);
+  });
+});
+
 describe('pages while an insert is readable and not confirmed', () => {
   const saved = (model: RecordModel, n: number) =>
     Array.from({ length: 300 }, (_, id) => model.save(`r${id}`, { n }));
