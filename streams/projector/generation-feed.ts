@@ -1,3 +1,4 @@
+import { GatewayError } from '#kernel/errors.ts';
 import type { TableSet } from './define.ts';
 import type { Publication } from './publication.ts';
 
@@ -21,6 +22,8 @@ export interface TableFeed extends AsyncDisposable {
 
 export interface FeedOptions<T extends TableSet = TableSet> {
   readonly tables: T;
+  /** Called when the start is about to empty the tables: they are not read before the feed has started. */
+  readonly emptying: () => void;
   readonly advanced: (partition: number, next: number) => void;
   /** As `Publication.isAwaited`. */
   readonly isAwaited: Publication['isAwaited'];
@@ -75,6 +78,8 @@ export class GenerationFeed<S, T extends TableSet = TableSet> implements AsyncDi
   pacePercent = 100;
   readonly #deps: FeedDeps<S, T>;
   #feed: TableFeed | null = null;
+  /** Whether a start without a feed yet has begun to empty the tables. */
+  #isEmptied = false;
 
   constructor(deps: FeedDeps<S, T>, number: number) {
     this.#deps = deps;
@@ -89,8 +94,13 @@ export class GenerationFeed<S, T extends TableSet = TableSet> implements AsyncDi
         return Array.from({ length: deps.partitions }, (_, number) => this.reach.next(number));
       },
       isCurrent: (partition) => this.#feed?.isCurrent?.(partition) ?? false,
-      beforeReading: async (partition) => this.#feed?.readable(partition),
+      beforeReading: (partition) => this.#readable(partition),
     });
+  }
+
+  async #readable(partition: number): Promise<void> {
+    if (this.#feed !== null) return this.#feed.readable(partition);
+    if (this.#isEmptied) throw new GatewayError('projection_unavailable', { retryAfterS: 1 });
   }
 
   get isFed(): boolean {
@@ -105,12 +115,14 @@ export class GenerationFeed<S, T extends TableSet = TableSet> implements AsyncDi
     if (this.#feed !== null) return;
     const feed = await this.#deps.openFeed({
       tables: this.tables,
+      emptying: () => void (this.#isEmptied = true),
       advanced: this.reach.advance,
       isAwaited: this.reach.isAwaited,
       isBuilding: () => this.isBuilding,
       pacePercent: () => (this.isBuilding ? this.pacePercent : 100),
     });
     this.#feed = feed;
+    this.#isEmptied = false;
     feed.stopped.catch((error: unknown) => {
       if (this.#feed === feed) this.#deps.failed(this.number, error);
     });

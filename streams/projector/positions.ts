@@ -173,6 +173,8 @@ export async function startPositions(
     readonly partitions: number;
     /** Numbers of the partitions to start; default: all. */
     readonly held?: readonly number[];
+    /** Called before tables are emptied. */
+    readonly emptying?: () => void;
   },
   topic: TopicName,
   tables: TableSet,
@@ -207,6 +209,7 @@ export async function startPositions(
     const atEndAt = end === start ? clock.now() : 0;
     found.push({ partition, next: start, ownerEpoch: 0, atEndAt });
   }
+  if (rebuilt.length > 0) deps.emptying?.();
   const emptied = new Map(rebuilt.map((partition) => [partition, ends.get(partition) ?? 0]));
   await empty(store, tables, positions, emptied);
   const complete = found.filter(

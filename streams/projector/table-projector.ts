@@ -84,6 +84,8 @@ export interface TableProjectorDeps {
   readonly partitions: number;
   /** Numbers of the partitions to project; default: all. */
   readonly held?: readonly number[];
+  /** Called when its start is about to empty tables. */
+  readonly emptying?: () => void;
   /** Called with the offset up to which a partition can be read, each time that it grows. */
   readonly advanced?: (partition: number, next: number) => void;
   /** Share of the time that its inserts may take, in percent, evaluated after each; default 100. */

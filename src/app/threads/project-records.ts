@@ -107,7 +107,7 @@ type ProjectorControls = Pick<
   ProjectorDeps,
   'tables' | 'watermarks' | 'isAwaited' | 'queryClass' | 'pacePercent'
 > &
-  Pick<FeedOptions, 'advanced'>;
+  Pick<FeedOptions, 'advanced' | 'emptying'>;
 
 /** Counts what was read of each partition since the first report. */
 export function counted(
@@ -189,10 +189,10 @@ function refuseUnfinished(projector: Projector | null, partition: number): void 
 }
 
 function steered(options: FeedOptions, metrics: Metrics): ProjectorControls {
-  const { tables, watermarks, isAwaited, isBuilding, pacePercent } = options;
+  const { tables, watermarks, emptying, isAwaited, isBuilding, pacePercent } = options;
   const advanced = counted(options.advanced, metrics, records.name);
   const queryClass = () => (isBuilding() ? ('build' as const) : ('insert' as const));
-  return { tables, watermarks, isAwaited, advanced, queryClass, pacePercent };
+  return { tables, watermarks, emptying, isAwaited, advanced, queryClass, pacePercent };
 }
 
 /** How far tables can be read into which only this process projects. */

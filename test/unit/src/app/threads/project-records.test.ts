@@ -50,8 +50,10 @@ it.each([
         notifications: undefined as never,
       },
     );
+    const emptying = vi.fn();
     await using feed = await openFeed({
       tables: records.tableSet(1),
+      emptying,
       watermarks: createHighWatermarks(),
       advanced: (at, next) => {
         if (at === partition && next >= end) inserted.resolve(undefined);
@@ -67,6 +69,8 @@ it.each([
     const inserts = insert.mock.calls.filter(([{ table }]) => table === 'records');
     const classes = new Set(inserts.map(([{ queryClass }]) => queryClass));
     expect(feed.holds(partition)).toBe(true);
+    // It begins with tables of another log.
+    expect(emptying).toHaveBeenCalledOnce();
     expect(classes).toEqual(new Set([expected]));
   },
 );
