@@ -23,7 +23,7 @@ export interface CorruptionWatch extends AsyncDisposable {
 }
 
 export interface CorruptionWatchDeps {
-  readonly store: Pick<ProjectionStore, 'queryRows' | 'drop' | 'create'>;
+  readonly store: Pick<ProjectionStore, 'queryRows' | 'command'>;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** Called with why the node is not ready; null: no table that is read is damaged (any more). */
   readonly report: (reason: string | null) => void;
@@ -147,11 +147,10 @@ class Watch implements CorruptionWatch {
   async #replaceDisposable(): Promise<void> {
     const { store, disposable, logger } = this.#deps;
     const damaged = new Set([...this.#damaged.values()].map(({ table }) => table));
-    for (const definition of disposable) {
-      const { name } = definition;
+    for (const { name } of disposable) {
       if (!damaged.has(name)) continue;
-      await store.drop(name);
-      await store.create(definition);
+      // Projectors that start read it meanwhile: it is never absent.
+      await store.command(`TRUNCATE TABLE ${name}`);
       logger.warn({ table: name }, 'the damaged table was replaced by an empty one');
     }
   }
