@@ -63,7 +63,7 @@ module.exports = {
       'Adapters are chosen in one place.',
       {
         pathNot:
-          '^(src/(adapters|app)|test)/|^src/cli/(main|testing/index|compiler/source-worker)\\.ts$',
+          '^(src/(adapters|app)|test)/|^src/cli/(main|testing/(index|template-world)|compiler/source-worker)\\.ts$',
       },
       { path: '^src/adapters/' },
     ),
@@ -99,11 +99,11 @@ module.exports = {
     ),
     forbid(
       'cli-is-a-client',
-      'The command line speaks HTTP; it shares definitions of functions and the pure rules of their calls.',
+      'The command line speaks HTTP; it shares definitions of functions, the pure rules of their calls, and fake providers.',
       { path: '^src/cli' },
       {
         pathNot:
-          '^src/(cli|client|json-schema|kernel|sdk|ports|rules)/|^src/modules/functions/functions/|^src/adapters/sandbox/|^node_modules/|^(node:)?[a-z_/]+$',
+          '^src/(cli|client|fake-providers|json-schema|kernel|sdk|ports|rules)/|^src/modules/functions/functions/|^src/adapters/sandbox/|^node_modules/|^(node:)?[a-z_/]+$',
       },
     ),
     forbid(
@@ -121,7 +121,7 @@ module.exports = {
       { path: '^src/fake-providers/' },
       {
         pathNot:
-          '^src/(fake-providers|kernel)/|^src/modules/connections/providers/(definition|pattern)\\.ts$|^node_modules/(jose|js-yaml)/|^(node:)?[a-z_/]+$',
+          '^src/(fake-providers|kernel)/|^src/modules/connections/providers/(definition|pattern)\\.ts$|^node_modules/(jose|js-yaml|zod)/|^(node:)?[a-z_/]+$',
       },
     ),
     forbid(

@@ -98,6 +98,20 @@ export default defineConfig({
         },
       },
       {
+        resolve: { alias: exampleModules },
+        test: {
+          name: 'templates',
+          include: ['templates/*/tests/*.test.ts'],
+          globalSetup: [programs],
+          pool: 'forks',
+          maxWorkers: 2,
+          // One gateway for the files of a worker.
+          isolate: false,
+          execArgv: ['--no-sparkplug'],
+          testTimeout: 120_000,
+        },
+      },
+      {
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts', withBrowser],

@@ -35,6 +35,8 @@ export interface Answer {
   readonly body: JsonObject | readonly JsonObject[] | string;
   /** A limit was reached: the request was not judged. */
   readonly isLimit?: true;
+  /** Half of the body is sent, and the connection stays open. */
+  readonly isHalf?: true;
 }
 
 /** The outcome of a request: `granted`, or why it was refused. */

@@ -25,21 +25,31 @@ type LimitRule = NonNullable<RetryDefinition['limited']>[number];
  * taken.
  * @throws Error where no response can be made of what it says
  */
-export function* reportedLimits({ proxy }: Provider): Generator<ReportedLimit> {
+export function* reportedLimits(
+  { proxy }: Provider,
+  seconds = limitSeconds,
+): Generator<ReportedLimit> {
   const { retry } = proxy ?? {};
   if (retry === undefined) return;
   const statuses = textsOf(retry.error_code);
   const status = statuses.includes('429') ? '429' : (statuses[0] ?? '429');
-  yield limitOf(retry, { status: statusOf(status) });
-  for (const rule of retry.limited ?? []) yield limitOf(retry, answerOf(rule));
+  yield limitOf(retry, seconds, { status: statusOf(status) });
+  for (const rule of retry.limited ?? []) yield limitOf(retry, seconds, answerOf(rule));
+}
+
+/** As `reportedLimits`, the first of them; `429` with `Retry-After` where the definition says nothing. */
+export function reportedLimit(provider: Provider, seconds: number): ReportedLimit {
+  const [limit] = reportedLimits(provider, seconds);
+  return limit ?? limitOf({}, seconds, { status: 429 });
 }
 
 function limitOf(
   retry: RetryDefinition,
+  seconds: number,
   { status, headers = {}, body = {} }: Partial<Answer> & { readonly status: number },
 ): ReportedLimit {
   const now = systemClock.now();
-  const endsAt = (Math.floor(now / 1000) + limitSeconds + 1) * 1000;
+  const endsAt = (Math.floor(now / 1000) + seconds + 1) * 1000;
   const after = Math.ceil((endsAt - now) / 1000);
   const stated: Record<string, string> = {};
   for (const name of textsOf(retry.after)) {

@@ -72,7 +72,12 @@ export interface PlayedProvider {
    * scheme, and the headers that name an account are not asked for.
    */
   readonly on: (pathEnd: string, answer: OwnAnswer['body'], scheme?: OwnAnswer['scheme']) => void;
+  /** The API answers so from now on to callers that it knows; `path` lies below the base URL. */
+  readonly serve: (api: ServedApi) => void;
 }
+
+/** @throws Refusal */
+export type ServedApi = (request: ReceivedRequest, path: string) => Answer;
 
 /** Answers that come in place of the usual ones. */
 interface Interruption {
@@ -87,6 +92,8 @@ interface StagedAnswers {
   /** What a lookup after connecting gets. */
   readonly accounts: ReadonlyMap<string, OwnAnswer>;
   interruption: Interruption | null;
+  /** What the API of the provider answers; null: the same to every call. */
+  api: ServedApi | null;
 }
 
 /** A played provider from the server's side. */
@@ -113,6 +120,7 @@ export function openPlay(provider: Provider, base: string, options: PlayOptions)
     own: new Map(),
     accounts,
     interruption: null,
+    api: null,
   };
   return {
     played: {
@@ -143,6 +151,9 @@ export function openPlay(provider: Provider, base: string, options: PlayOptions)
         staged.planned.set(role, [...(staged.planned.get(role) ?? []), ...answers]);
       },
       on: (pathEnd, body, scheme = 'Bearer') => void staged.own.set(pathEnd, { body, scheme }),
+      serve: (api) => {
+        staged.api = api;
+      },
     },
     answer: (request) => answerPlayed(stage, rules, staged, request),
     note(request, outcome) {
@@ -155,7 +166,7 @@ export function openPlay(provider: Provider, base: string, options: PlayOptions)
 async function answerPlayed(
   stage: Stage,
   rules: Rules,
-  { planned, own, accounts, interruption }: StagedAnswers,
+  { planned, own, accounts, interruption, api }: StagedAnswers,
   request: ReceivedRequest,
 ): Promise<Answer> {
   const isApi = request.role === 'api';
@@ -172,6 +183,7 @@ async function answerPlayed(
   if (rules.discovered?.has(request.role) !== true) demandAddress(stage, request);
   if (!isApi) return rules.answer(request);
   await rules.admit(request);
+  if (api !== null) return api(request, pathBelow(stage, request));
   const { paginate } = stage.definition.proxy ?? {};
   const isListed = paginate !== undefined && request.url.pathname.endsWith('/rows');
   return isListed ? pageOf(paginate, request) : { status: 200, body: { ok: true } };
@@ -197,6 +209,12 @@ function asOfDefinition(
     },
   };
 }
+
+const rootOf = ({ definition, known }: Stage): string =>
+  new URL(fill(definition.proxy?.base_url ?? '', known)).pathname.replace(/\/+$/, '');
+
+const pathBelow = (stage: Stage, { url }: ReceivedRequest): string =>
+  url.pathname.slice(rootOf(stage).length);
 
 /** The path is the one of the definition, with the configuration of the connection in it. */
 function demandAddress({ definition, known }: Stage, { role, url }: ReceivedRequest): void {

@@ -96,13 +96,15 @@ const optionsOf = ({ certificate, privateKey, clients }: FakeAuthTls) => ({
   rejectUnauthorized: true,
 });
 
-function reply(response: ServerResponse, { status, headers = {}, body }: Answer): void {
+function reply(response: ServerResponse, { status, headers = {}, body, isHalf }: Answer): void {
   const isText = typeof body === 'string';
   response.writeHead(status, {
     'content-type': isText ? 'text/plain' : 'application/json',
     ...headers,
   });
-  response.end(isText ? body : JSON.stringify(body));
+  const text = isText ? body : JSON.stringify(body);
+  if (isHalf === true) response.write(text.slice(0, text.length / 2));
+  else response.end(text);
 }
 
 /** The browser goes to the address and is sent back: the query of the redirect. */

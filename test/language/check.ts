@@ -74,9 +74,13 @@ function* findingsIn(source: ts.SourceFile, classes: ReadonlySet<string>): Gener
   }
 }
 
-const sources = execFileSync('git', ['ls-files', 'src/*.ts', 'src/*.tsx', 'streams/*.ts'], {
-  encoding: 'utf8',
-})
+const sources = execFileSync(
+  'git',
+  ['ls-files', 'src/*.ts', 'src/*.tsx', 'streams/*.ts', 'templates/*.ts'],
+  {
+    encoding: 'utf8',
+  },
+)
   .trim()
   .split('\n')
   // Generated; its types bear the names of the API.

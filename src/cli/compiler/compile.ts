@@ -62,10 +62,12 @@ export class ProjectCompiler implements AsyncDisposable {
     this.#builder = new EntryBuilder(parts);
   }
 
-  /** @throws CompileError with all problems of the first stage that has any */
-  async compile(): Promise<CompileResult> {
+  /**
+   * @param entries default: those of `index.ts`
+   * @throws CompileError with all problems of the first stage that has any
+   */
+  async compile(entries: readonly Entry[] = readEntries(this.#parts.root)): Promise<CompileResult> {
     const { root, progress } = this.#parts;
-    const entries = readEntries(root);
     const { bundles, reviewed, warnings } = await this.#builder.build(entries);
 
     progress('Generating artifacts');

@@ -15,6 +15,8 @@ import { mocksPath, type Mocks } from '../mocks/mocks.ts';
 import { kindFolder } from '../project-layout.ts';
 import { replayRun, type ReplayEnd } from './replay-run.ts';
 
+export { situations, type Situation } from './situations.ts';
+
 export interface ReplayResult extends ReplayEnd {
   /** The saved mocks, for comparison. */
   readonly mocks: Mocks;

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { SyncStatus } from '#client/index.ts';
+import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
+import type { DeployedTemplate } from './template-world.ts';
+
+/** A record as the API has it. */
+export type StoredRecord = JsonObject & {
+  readonly id: string;
+  readonly _svc_metadata: { readonly deleted_at: string | null };
+};
+
+const lookAgainMs = 25;
+/** A run that takes longer hangs: fixtures are small, and limits of the fake last two seconds. */
+const runMaxMs = 90_000;
+const looksMax = 40;
+
+/** A new connection to the fake, in which one situation is played. */
+export class TemplateAccount implements AsyncDisposable {
+  readonly connectionId = `c-${randomUUID()}`;
+  readonly #template: DeployedTemplate;
+  readonly #firstRequest: number;
+  #finishedAt: string | undefined;
+
+  constructor(template: DeployedTemplate) {
+    this.#template = template;
+    this.#template.fake.api.reset();
+    this.#firstRequest = template.fake.played.asked.length;
+  }
+
+  get #names() {
+    const { integrationKey } = this.#template.entry;
+    return { provider_config_key: integrationKey, connection_id: this.connectionId };
+  }
+
+  get #headers() {
+    const { integrationKey } = this.#template.entry;
+    return { 'provider-config-key': integrationKey, 'connection-id': this.connectionId };
+  }
+
+  get #client() {
+    return this.#template.gateway.client;
+  }
+
+  /** With credentials that the fake takes; again: replaces them. */
+  async connect(metadata: JsonObject = {}): Promise<void> {
+    const { played } = this.#template.fake;
+    const { connection_lookup: steps = [] } = played.definition;
+    // An import has no token response, and what the gateway looks up is left to it.
+    const lookedUp = new Set(steps.flatMap((step) => Object.keys(step.connection_config)));
+    const told = Object.entries(played.toldConfig).filter(([name]) => !lookedUp.has(name));
+    const body = {
+      ...this.#names,
+      credentials: played.importable(),
+      connection_config: { ...played.connectionConfig, ...Object.fromEntries(told) },
+      metadata,
+    };
+    await this.#client.request('POST /connections', { body });
+  }
+
+  /** @throws Error if the run does not end, with why it failed */
+  async sync(options: { readonly reset?: boolean } = {}): Promise<void> {
+    await this.trigger(options);
+    await this.finished();
+  }
+
+  async trigger({ reset = false }: { readonly reset?: boolean } = {}): Promise<void> {
+    const { name } = this.#template.entry;
+    const { finishedAt } = await this.#status();
+    this.#finishedAt = finishedAt;
+    const body = { ...this.#names, syncs: [name], opts: { reset } };
+    await this.#client.request('POST /sync/trigger', { body });
+  }
+
+  /**
+   * Ends the run of a gateway that was killed, which would be started again a minute later, and triggers the next one:
+   * it goes on from the checkpoint as that one would.
+   */
+  async resume(): Promise<void> {
+    await this.until(() => this.#cancelLostRun(), 'the run of the killed gateway is not listed');
+    await this.trigger();
+  }
+
+  async #cancelLostRun(): Promise<boolean> {
+    const query = { ...this.#names, limit: 1 };
+    const { data } = await this.#client.request('GET /runs', { query });
+    const [run] = data;
+    if (run?.status !== 'running') return false;
+    await this.#client.request('POST /runs/{id}/cancel', { params: { id: run.id } });
+    await this.until(
+      async () => (await this.#status()).status !== 'RUNNING',
+      'it is not cancelled',
+    );
+    return true;
+  }
+
+  /** The end of the run that was triggered. @throws Error why it failed */
+  async finished(): Promise<void> {
+    const since = performance.now();
+    for (;;) {
+      const status = await this.#status();
+      const isDone = status.finishedAt !== this.#finishedAt && status.status !== 'RUNNING';
+      if (isDone && status.latestExecutionStatus !== 'SUCCESS') throw await this.#failure();
+      if (isDone && status.records_readable !== false) return;
+      if (performance.now() - since > runMaxMs)
+        throw new Error(`the run does not end; the fake was asked:\n${this.#requests()}`);
+      await pause(lookAgainMs);
+    }
+  }
+
+  async #status(): Promise<SyncStatus> {
+    const { name } = this.#template.entry;
+    const query = { ...this.#names, syncs: name };
+    const { syncs } = await this.#client.request('GET /sync/status', { query });
+    const [status] = syncs;
+    if (status === undefined) throw new Error(`${name} has no status`);
+    return status;
+  }
+
+  async #failure(): Promise<Error> {
+    const query = { ...this.#names, limit: 1 };
+    // The list of runs follows the run.
+    for (let looks = 0; ; looks += 1) {
+      const { data } = await this.#client.request('GET /runs', { query });
+      const error = data[0]?.error;
+      if (!isJsonObject(error) && looks < looksMax) await pause(lookAgainMs);
+      const { message = 'the run failed', location = null } = error ?? {};
+      if (isJsonObject(error) || looks >= looksMax)
+        return new Error(`${message} (${location}); the fake was asked:\n${this.#requests()}`);
+    }
+  }
+
+  /** The last requests of the situation with their outcomes. */
+  #requests(): string {
+    const shownMax = 8;
+    const { asked } = this.#template.fake.played;
+    return asked
+      .slice(this.#firstRequest)
+      .slice(-shownMax)
+      .map(({ method, path, body, outcome }) => `  ${outcome}: ${method} ${path} ${body}`)
+      .join('\n');
+  }
+
+  async records(model: string): Promise<readonly StoredRecord[]> {
+    const found: StoredRecord[] = [];
+    const query = { model, limit: 1000 };
+    const pages = this.#client.pages('GET /records', { query, headers: this.#headers });
+    for await (const { records } of pages) found.push(...(records as readonly StoredRecord[]));
+    return found;
+  }
+
+  /** What the caller of the action gets: status and body. */
+  async act(input: unknown): Promise<{ readonly status: number; readonly body: JsonObject }> {
+    const response = await this.#client.fetch('/action/trigger', {
+      method: 'POST',
+      headers: { ...this.#headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ action_name: this.#template.entry.name, input }),
+    });
+    return { status: response.status, body: (await response.json()) as JsonObject };
+  }
+
+  /** Looks again until it is so. @throws Error */
+  async until(isMet: () => boolean | Promise<boolean>, what: string): Promise<void> {
+    const since = performance.now();
+    while (!(await isMet())) {
+      if (performance.now() - since > runMaxMs) throw new Error(`${what}\n${this.#requests()}`);
+      await pause(lookAgainMs);
+    }
+  }
+
+  async metadata(): Promise<JsonObject> {
+    const shown = await this.#client.request('GET /connections/{connectionId}', {
+      params: { connectionId: this.connectionId },
+      query: { provider_config_key: this.#template.entry.integrationKey },
+    });
+    return (shown as unknown as { readonly metadata: JsonObject }).metadata;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const query = { provider_config_key: this.#template.entry.integrationKey };
+    const params = { connectionId: this.connectionId };
+    this.#template.fake.api.reset();
+    // A situation that failed may have left no connection, or no gateway.
+    const deletion = this.#client.request('DELETE /connections/{connectionId}', { params, query });
+    await deletion.catch(() => undefined);
+  }
+}

@@ -1,0 +1,96 @@
+import { openSandbox } from '#adapters/sandbox/sandbox.ts';
+import type { Sandbox } from '#ports/sandbox.ts';
+import { ProjectCompiler, type CompiledFunction } from '../compiler/compile.ts';
+import type { Entry } from '../compiler/entries.ts';
+import { CompileError } from '../compiler/problem.ts';
+import { deployRequest } from '../deploy/package.ts';
+import { startFakedGateway, type FakedGateway } from '../fakes/gateway-process.ts';
+import {
+  openProjectFakes,
+  type IntegrationFake,
+  type ProjectFakes,
+} from '../fakes/project-fakes.ts';
+import { ownPackage } from '../package.ts';
+
+/** What the templates of a project are tested on: one for all test files of a process. */
+interface TemplateWorld {
+  readonly fakes: ProjectFakes;
+  readonly gateway: FakedGateway;
+  readonly sandbox: Sandbox;
+  /** Integrations that exist. */
+  readonly integrations: Set<string>;
+}
+
+const worlds = new Map<string, Promise<TemplateWorld>>();
+
+async function openWorld(root: string): Promise<TemplateWorld> {
+  const fakes = await openProjectFakes(root);
+  const { version } = ownPackage();
+  const { hostPort } = fakes;
+  const [gateway, sandbox] = await Promise.all([
+    startFakedGateway({ definitions: fakes.definitions(), hostPort, version }),
+    openSandbox({ childrenMax: 1 }),
+  ]);
+  return { fakes, gateway, sandbox, integrations: new Set() };
+}
+
+/** A function of a template, deployed beside the fake of its provider. */
+export interface DeployedTemplate {
+  readonly entry: Entry;
+  readonly fake: IntegrationFake;
+  readonly gateway: FakedGateway;
+}
+
+const compiled = new Map<string, Promise<CompiledFunction>>();
+
+/** Compiles the function as `svc deploy` does. @throws Error with every problem */
+export async function compileTemplate(root: string, entry: Entry): Promise<CompiledFunction> {
+  const world = await worldOf(root);
+  const compiling = compiled.get(entry.path) ?? compileEntry(root, entry, world.sandbox);
+  compiled.set(entry.path, compiling);
+  return compiling;
+}
+
+async function compileEntry(root: string, entry: Entry, sandbox: Sandbox) {
+  const parts = { root, own: ownPackage(), sandbox, progress: () => undefined };
+  await using compiler = new ProjectCompiler(parts);
+  const { functions } = await compiler.compile([entry]).catch((error: unknown) => {
+    if (!(error instanceof CompileError)) throw error;
+    const problems = error.problems.map(({ file, line, message }) => `${file}:${line} ${message}`);
+    throw new Error(problems.join('\n'), { cause: error });
+  });
+  const [fn] = functions;
+  if (fn === undefined) throw new Error(`${entry.file} was not compiled`);
+  return fn;
+}
+
+function worldOf(root: string): Promise<TemplateWorld> {
+  const world = worlds.get(root) ?? openWorld(root);
+  worlds.set(root, world);
+  return world;
+}
+
+/** Deploys the function to the gateway; a sync without its schedule, so that each run is one of the test. */
+export async function deployTemplate(root: string, entry: Entry): Promise<DeployedTemplate> {
+  const { fakes, gateway, integrations } = await worldOf(root);
+  const { integrationKey, name, kind: type } = entry;
+  const fake = fakes.of(integrationKey);
+  const { client } = gateway;
+  if (!integrations.has(integrationKey)) {
+    const { integration } = fake.played;
+    const body = {
+      provider: fake.provider.name,
+      unique_key: integrationKey,
+      ...(integration === null ? {} : { credentials: integration }),
+    };
+    await client.request('POST /integrations', { body });
+    integrations.add(integrationKey);
+  }
+  const fn = await compileTemplate(root, entry);
+  const { artifact } = fn;
+  const unscheduled = artifact.type === 'sync' ? { ...artifact, auto_start: false } : artifact;
+  const scope = { kind: 'function', integrationId: integrationKey, name, type } as const;
+  const body = deployRequest(scope, [{ ...fn, artifact: unscheduled }]);
+  await client.request('POST /functions/deployments/bundle', { body });
+  return { entry, fake, gateway };
+}

@@ -1,0 +1,264 @@
+import { atPath, plainText } from '#kernel/json-path.ts';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { patternOf } from '#modules/connections/providers/pattern.ts';
+import { demand, type Answer, type ReceivedRequest } from '../exchange.ts';
+import { withPath } from '../with-path.ts';
+import type { Dataset, Entry } from './dataset.ts';
+import type { ListRules, Pagination } from './fixture.ts';
+import type { SentParameters } from './parameters.ts';
+import { hasFormat, timeOf } from './times.ts';
+
+/** A page of a list: what was asked for, and what was sent. */
+export interface ListedPage {
+  readonly answer: Answer;
+  readonly documents: readonly JsonObject[];
+  /** Whether the request begins the list. */
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+  /** Whether the request asked only for what has changed. */
+  readonly isIncremental: boolean;
+}
+
+interface PageRequest {
+  readonly rules: ListRules;
+  readonly dataset: Dataset;
+  readonly request: ReceivedRequest;
+  readonly sent: SentParameters;
+  /** Values of the `{name}` of the endpoint. */
+  readonly parents: Readonly<Record<string, string>>;
+  /** At most as many documents, whatever the request asks for; null: as many as it asks for. */
+  readonly pageMax: number | null;
+  /** The page after the first is empty, where the API may do that. */
+  readonly insertsEmptyPage: boolean;
+}
+
+/** Position of a page: row, and the version after which changes are listed (0: everything). */
+interface Position {
+  readonly row: number;
+  readonly since: number;
+  /** Already behind the empty page. */
+  readonly isBehindEmpty: boolean;
+}
+
+/** @throws Refusal where the request is not as the documentation has it */
+export function listPage(page: PageRequest): ListedPage {
+  const { rules, sent } = page;
+  const size = sizeOf(page);
+  const begin = positionOf(page, size);
+  const since = filterTime(rules, sent);
+  const rows = ordered(page, selected(page, begin, since));
+  const position = { ...begin, row: begin.row + rowsUpToCursor(page, rows) };
+  const end = position.row + size;
+  const mayBeEmpty = 'has_empty_pages' in rules.pagination && rules.pagination.has_empty_pages;
+  const isEmpty =
+    page.insertsEmptyPage && mayBeEmpty && position.row > 0 && !position.isBehindEmpty;
+  const documents = isEmpty ? [] : rows.slice(position.row, end).map(withoutHidden);
+  const isLast = !isEmpty && end >= rows.length;
+  const next = { row: isEmpty ? position.row : end, since: position.since, isBehindEmpty: isEmpty };
+  return {
+    answer: answerOf(page, { documents, isLast, next, count: rows.length }),
+    documents,
+    isFirst: position.row === 0,
+    isLast,
+    isIncremental: position.since > 0 || since !== null,
+  };
+}
+
+const defaultSize = 100;
+
+function sizeOf({ rules, sent, pageMax }: PageRequest): number {
+  const { limit } = rules;
+  const text = limit === undefined ? null : sent.text(limit.name);
+  const asked = text === null ? (limit?.max ?? defaultSize) : Number(text);
+  demand(Number.isInteger(asked) && asked > 0, `wrong_limit: ${String(text)}`);
+  demand(asked <= (limit?.max ?? asked), `limit_too_large: ${asked}`);
+  // An offset that counts rows or pages is right only with the size that was asked for.
+  if (rules.pagination.type === 'none') return Infinity;
+  return rules.pagination.type === 'offset' ? asked : Math.min(asked, pageMax ?? asked);
+}
+
+function positionOf({ rules, sent }: PageRequest, size: number): Position {
+  const { pagination, delta } = rules;
+  const token = delta === undefined ? null : sent.text(delta.name);
+  const since = token === null ? 0 : versionOf(token);
+  const first = { row: 0, since, isBehindEmpty: false };
+  if (pagination.type === 'none') return first;
+  const text = sent.text(pagination.name);
+  if (text === null || text === '') return first;
+  if (pagination.type === 'offset') {
+    demand(/^\d+$/.test(text), `wrong_offset: ${text}`);
+    const count = Number(text) - pagination.start;
+    demand(count >= 0, `wrong_offset: ${text}`);
+    return { ...first, row: pagination.counts === 'pages' ? count * size : count };
+  }
+  // A cursor that is an id is looked up among the rows.
+  const isId = pagination.type === 'cursor' && pagination.path === undefined;
+  return isId ? first : cursorPosition(text);
+}
+
+/** How many rows come before the page of a cursor that is the id of a document. */
+function rowsUpToCursor(
+  { rules, sent, dataset }: PageRequest,
+  rows: readonly JsonObject[],
+): number {
+  const { pagination } = rules;
+  if (pagination.type !== 'cursor' || pagination.path !== undefined) return 0;
+  const id = sent.text(pagination.name);
+  if (id === null || id === '') return 0;
+  const ids = rows.map((document) => dataset.idOf(document));
+  demand(ids.includes(id), `unknown_cursor: ${id}`);
+  return ids.indexOf(id) + 1;
+}
+
+const cursorText = ({ row, since, isBehindEmpty }: Position): string =>
+  `s${since}r${row}${isBehindEmpty ? 'e' : ''}`;
+
+function cursorPosition(text: string): Position {
+  const match = /^s(\d+)r(\d+)(e?)$/.exec(text);
+  demand(match !== null, `unknown_cursor: ${text}`);
+  const [, since, row, empty] = match;
+  return { since: Number(since), row: Number(row), isBehindEmpty: empty === 'e' };
+}
+
+const tokenText = (version: number): string => `v${version}`;
+
+function versionOf(token: string): number {
+  const match = /^v(\d+)$/.exec(token);
+  demand(match !== null, `unknown_token: ${token}`);
+  return Number(match[1]);
+}
+
+/** Null without the parameter. */
+function filterTime({ filter }: ListRules, sent: SentParameters): number | null {
+  const text = filter === undefined ? null : sent.text(filter.name);
+  if (filter === undefined || text === null) return null;
+  const pattern = filter.pattern === undefined ? null : patternOf(filter.pattern);
+  const value = pattern === null ? text : pattern.exec(text)?.[1];
+  // An expression may have no such part.
+  if (value === undefined) return null;
+  demand(hasFormat(value, filter.format), `wrong_time: ${filter.name}=${value}`);
+  return timeOf(value);
+}
+
+function selected(
+  { rules, dataset, parents }: PageRequest,
+  position: Position,
+  since: number | null,
+): readonly Entry[] {
+  const { filter, shows } = rules;
+  return dataset.entries.filter(({ document, version, isDeleted }) => {
+    if (shows === 'present' && isDeleted) return false;
+    if (shows === 'deleted' && !isDeleted) return false;
+    // Changes alone show what was deleted.
+    if (position.since === 0 && isDeleted && rules.delta !== undefined) return false;
+    if (version <= position.since) return false;
+    const isOfParent = Object.entries(parents).every(([name, value]) => {
+      const own = document[`$${name}`] ?? document[name];
+      return own === undefined || plainText(own) === value;
+    });
+    if (!isOfParent) return false;
+    if (since === null || filter === undefined) return true;
+    const time = timeOf(atPath(document, filter.field));
+    return filter.comparison === '>' ? time > since : time >= since;
+  });
+}
+
+function ordered({ rules, sent }: PageRequest, entries: readonly Entry[]): JsonObject[] {
+  const documents = entries.map(({ document }) => document);
+  const order = rules.orders.find(({ params }) => sent.has(params));
+  if (order === undefined) return documents;
+  const sign = order.is_descending ? -1 : 1;
+  const keyOf = (document: JsonObject): number => {
+    const value = atPath(document, order.field);
+    const time = timeOf(value);
+    return Number.isNaN(time) ? Number(value) : time;
+  };
+  return documents.sort((one, other) => sign * (keyOf(one) - keyOf(other)));
+}
+
+const withoutHidden = (document: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(document).filter(([name]) => !name.startsWith('$')));
+
+interface PageContent {
+  readonly documents: readonly JsonObject[];
+  readonly isLast: boolean;
+  readonly next: Position;
+  readonly count: number;
+}
+
+function answerOf(page: PageRequest, content: PageContent): Answer {
+  const { rules, dataset } = page;
+  const { documents, isLast } = content;
+  const headers: Record<string, string> = {};
+  const body = structuredClone(rules.body) as Record<string, unknown>;
+  if (rules.documents !== '') withPath(body, rules.documents, documents);
+  placeNext(page, content, { headers, body });
+  const { delta } = rules;
+  if (delta !== undefined && isLast) {
+    const token = tokenText(dataset.version);
+    const value = delta.is_link ? addressWith(page, { [delta.name]: token }) : token;
+    withPath(body, delta.path, value);
+  }
+  const isList = rules.documents === '';
+  return { status: 200, headers, body: isList ? documents : (body as JsonObject) };
+}
+
+interface OpenAnswer {
+  readonly headers: Record<string, string>;
+  readonly body: Record<string, unknown>;
+}
+
+function placeNext(
+  page: PageRequest,
+  { isLast, next, count }: PageContent,
+  { headers, body }: OpenAnswer,
+): void {
+  const { pagination } = page.rules;
+  if (pagination.type === 'none') return;
+  if ('last' in pagination && pagination.last !== undefined) {
+    const { path, value } = pagination.last;
+    withPath(body, path, isLast ? value : !value);
+  }
+  if (pagination.type === 'offset') {
+    if (pagination.total !== undefined) withPath(body, pagination.total, count);
+  } else if (pagination.type === 'cursor') {
+    if (pagination.path !== undefined) placeCursor(page, { isLast, next }, pagination, body);
+  } else {
+    const address = addressWith(page, { [pagination.name]: cursorText(next) });
+    if (pagination.rel !== undefined && !isLast)
+      headers['link'] = `<${address}>; rel="${pagination.rel}"`;
+    if (pagination.path === undefined) return;
+    const relative = address.slice(new URL(address).origin.length);
+    const target = pagination.is_relative ? relative : address;
+    if (isLast) placeEnd(body, pagination.path, pagination.end);
+    else withPath(body, pagination.path, target);
+  }
+}
+
+function placeCursor(
+  { dataset }: PageRequest,
+  { isLast, next }: Pick<PageContent, 'isLast' | 'next'>,
+  { path = '', end, is_continued: isContinued }: Extract<Pagination, { type: 'cursor' }>,
+  body: Record<string, unknown>,
+): void {
+  const afterwards = { row: 0, since: dataset.version, isBehindEmpty: false };
+  if (isLast && !isContinued) placeEnd(body, path, end);
+  else withPath(body, path, cursorText(isLast ? afterwards : next));
+}
+
+function placeEnd(
+  body: Record<string, unknown>,
+  path: string,
+  end: 'absent' | 'null' | 'empty',
+): void {
+  if (end !== 'absent') withPath(body, path, end === 'null' ? null : '');
+}
+
+/** The address of the request with other parameters; the token of changes is in its pages. */
+function addressWith({ request, rules }: PageRequest, params: Readonly<Record<string, string>>) {
+  const address = new URL(request.url);
+  if (rules.delta !== undefined) address.searchParams.delete(rules.delta.name);
+  if ('name' in rules.pagination) address.searchParams.delete(rules.pagination.name);
+  for (const [name, value] of Object.entries(params)) address.searchParams.set(name, value);
+  return address.href;
+}

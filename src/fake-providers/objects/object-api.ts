@@ -1,0 +1,200 @@
+import { stableJson } from '#kernel/stable-json.ts';
+import { demand, Refusal, type Answer, type ReceivedRequest } from '../exchange.ts';
+import { Dataset } from './dataset.ts';
+import {
+  isObjectFixture,
+  type Exchange,
+  type Fixture,
+  type ListRules,
+  type ObjectFixture,
+} from './fixture.ts';
+import { listPage, type ListedPage } from './listing.ts';
+import { SentParameters } from './parameters.ts';
+
+/** A list of an object and the values of the `{name}` in its endpoint. */
+interface ListMatch {
+  readonly name: string;
+  readonly rules: ListRules;
+  readonly parents: Readonly<Record<string, string>>;
+}
+
+/** A page that was listed, in order. */
+export interface LoggedPage extends Omit<ListedPage, 'answer'> {
+  /** Name of the fixture. */
+  readonly object: string;
+}
+
+/** What comes in place of a page: another response, or half of the page on a connection that stays open. */
+export type Interruption = Answer | 'half';
+
+/** The API of a provider, as its fixtures describe it. What the documentation does not have is refused. */
+export class ObjectApi {
+  /** Pages have at most so many documents; null: as many as are asked for. */
+  pageMax: number | null = null;
+  insertsEmptyPages = false;
+  /** Called before each page with its number, from 0. */
+  interrupt: (page: number) => Interruption | null = () => null;
+  readonly pages: LoggedPage[] = [];
+  /** Exchanges of the case that is played, before those of the objects. */
+  exchanges: readonly Exchange[] = [];
+  readonly exchanged: Exchange[] = [];
+  readonly #fixtures = new Map<string, ObjectFixture>();
+  readonly #datasets = new Map<string, Dataset>();
+  /** Parameters with which the definition places credentials. */
+  readonly #ownParameters: ReadonlySet<string>;
+
+  constructor(fixtures: ReadonlyMap<string, Fixture>, ownParameters: readonly string[] = []) {
+    this.#ownParameters = new Set(ownParameters);
+    for (const [name, fixture] of fixtures) {
+      if (!isObjectFixture(fixture)) continue;
+      this.#fixtures.set(name, fixture);
+      this.#datasets.set(name, new Dataset(fixture));
+    }
+  }
+
+  dataset(name: string): Dataset {
+    const dataset = this.#datasets.get(name);
+    if (dataset === undefined) throw new Error(`fixtures/${name}.json has no list`);
+    return dataset;
+  }
+
+  /** Forgets what was changed, asked for and planned. */
+  reset(): void {
+    for (const [name, fixture] of this.#fixtures) this.dataset(name).reset(fixture.documents);
+    this.pages.length = 0;
+    this.exchanged.length = 0;
+    this.exchanges = [];
+    this.interrupt = () => null;
+    this.insertsEmptyPages = false;
+  }
+
+  /**
+   * @param path below the base URL
+   * @throws Refusal
+   */
+  answer(request: ReceivedRequest, path: string): Answer {
+    const sent = new SentParameters(request);
+    const own = [...this.#fixtures.values()].flatMap(({ exchanges }) => exchanges);
+    const exchange = this.#exchange([...this.exchanges, ...own], request, path, sent);
+    if (exchange !== null) {
+      this.exchanged.push(exchange);
+      const { status, headers, body } = exchange.response;
+      return { status, headers, body };
+    }
+    const list = this.#list(request, path, sent);
+    if (list !== null) return this.#page(list, request, sent);
+    const item = this.#item(request, path);
+    if (item !== null) return item;
+    throw new Refusal(404, 'not_found', `no_fixture: ${request.method} ${path}`);
+  }
+
+  #page({ name, rules, parents }: ListMatch, request: ReceivedRequest, sent: SentParameters) {
+    this.#demandParameters(sent.query, rules);
+    const { answer, ...page } = listPage({
+      rules,
+      parents,
+      request,
+      sent,
+      dataset: this.dataset(name),
+      pageMax: this.pageMax,
+      insertsEmptyPage: this.insertsEmptyPages,
+    });
+    const interruption = this.interrupt(this.pages.length);
+    if (interruption !== null && interruption !== 'half') return interruption;
+    this.pages.push({ object: name, ...page });
+    return interruption === 'half' ? { ...answer, isHalf: true as const } : answer;
+  }
+
+  #list({ method }: ReceivedRequest, path: string, sent: SentParameters): ListMatch | null {
+    const matches: ListMatch[] = [];
+    for (const [name, { lists }] of this.#fixtures) {
+      for (const rules of lists) {
+        const parents = placeholdersOf(rules.endpoint, path);
+        if (rules.method !== method || parents === null || !sent.has(rules.params)) continue;
+        matches.push({ name, rules, parents });
+      }
+    }
+    const precision = ({ rules, parents }: ListMatch): number =>
+      Object.keys(rules.params).length - Object.keys(parents).length;
+    return matches.sort((one, other) => precision(other) - precision(one))[0] ?? null;
+  }
+
+  #item({ method, url }: ReceivedRequest, path: string): Answer | null {
+    if (method !== 'GET') return null;
+    for (const [name, { item }] of this.#fixtures) {
+      const [id] = Object.values((item && placeholdersOf(item.endpoint, path)) ?? {});
+      if (item === undefined || id === undefined) continue;
+      this.#demandKnown(url.searchParams, item.parameters);
+      const entry = this.dataset(name).find(id);
+      if (entry === undefined || entry.isDeleted)
+        throw new Refusal(404, 'not_found', `no_such_document: ${path}`);
+      const body = item.document === '' ? entry.document : { [item.document]: entry.document };
+      return { status: 200, body };
+    }
+    return null;
+  }
+
+  #exchange(
+    all: readonly Exchange[],
+    { method }: ReceivedRequest,
+    path: string,
+    sent: SentParameters,
+  ): Exchange | null {
+    const same = all.filter((one) => one.method === method && one.endpoint === path);
+    if (same.length === 0) return null;
+    const found = same.filter((one) => this.#isSent(one, sent));
+    // The same request again gets the next response.
+    const fresh = found.find((one) => !this.exchanged.includes(one)) ?? found.at(-1);
+    if (fresh !== undefined) return fresh;
+    const query = sent.query.toString();
+    const shown = `${method} ${path}${query === '' ? '' : `?${query}`} ${JSON.stringify(sent.body)}`;
+    throw new Refusal(400, 'invalid_request', `other_request: ${shown}`);
+  }
+
+  #isSent({ params, body, form }: Exchange, sent: SentParameters): boolean {
+    const query = Object.fromEntries(
+      [...sent.query].filter(([name]) => !this.#ownParameters.has(name)),
+    );
+    const isSameBody =
+      body === undefined && form === undefined
+        ? true
+        : stableJson(sent.body) === stableJson(form ?? body ?? {});
+    return isSameBody && stableJson(query) === stableJson(params);
+  }
+
+  #demandParameters(query: URLSearchParams, rules: ListRules): void {
+    const { params, parameters, pagination, limit, filter, delta, orders } = rules;
+    this.#demandKnown(query, [
+      ...Object.keys(params),
+      ...parameters,
+      ...('name' in pagination ? [pagination.name] : []),
+      ...[limit, filter, delta].flatMap((one) => one?.name ?? []),
+      ...orders.flatMap((order) => Object.keys(order.params)),
+    ]);
+  }
+
+  #demandKnown(query: URLSearchParams, names: readonly string[]): void {
+    for (const name of query.keys()) {
+      const isKnown = names.includes(name) || this.#ownParameters.has(name);
+      demand(isKnown, `unknown_parameter: ${name}`);
+    }
+  }
+}
+
+/** The values at the `{name}` of an endpoint; null: the path is another. */
+function placeholdersOf(endpoint: string, path: string): Record<string, string> | null {
+  const wanted = endpoint.split('/');
+  const segments = path.split('/');
+  if (wanted.length !== segments.length) return null;
+  const values: Record<string, string> = {};
+  for (const [at, part] of wanted.entries()) {
+    const segment = segments[at] ?? '';
+    const name = /^\{(\w+)\}/.exec(part)?.[1];
+    if (name === undefined && part !== segment) return null;
+    const ending = name === undefined ? '' : part.slice(name.length + '{}'.length);
+    if (!segment.endsWith(ending)) return null;
+    if (name !== undefined)
+      values[name] = decodeURIComponent(segment.slice(0, segment.length - ending.length));
+  }
+  return values;
+}
