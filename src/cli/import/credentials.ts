@@ -3,12 +3,14 @@ import { textAt } from '#kernel/json-path.ts';
 import { isJsonObject, objectOf, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { mappedFields, type Mapping } from './mapping.ts';
 import { CannotCome, type Problem } from './problem.ts';
+import type { SourceData } from './read.ts';
 
 /** What an import needs of a provider of the catalog. */
 export interface CatalogProvider {
   readonly auth_mode: string;
   /** The provider's own credential fields, by name. */
   readonly credentials?: Json;
+  readonly connection_config?: Json;
 }
 
 type CredentialFields = Readonly<Record<string, boolean>>;
@@ -78,6 +80,64 @@ function translated(
   const rule = mapping.auth_modes?.[theirs];
   const own = rule?.fields === undefined ? {} : mappedFields(rule.fields, credentials);
   return { type: rule?.mode ?? theirs, fields: { ...credentials, ...own } };
+}
+
+/** The modes of the credentials of each integration and of its connections. */
+export function modesAtSource(
+  mapping: Mapping,
+  { integrations, connections }: SourceData['entries'],
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>();
+  const add = (key: Json | undefined, entry: JsonObject): void => {
+    const { type } = translated(mapping, objectOf(entry['credentials']));
+    if (typeof key !== 'string' || type === '') return;
+    found.set(key, (found.get(key) ?? new Set()).add(type));
+  };
+  for (const entry of integrations) add(entry['unique_key'], entry);
+  for (const entry of connections) add(entry['provider_config_key'], entry);
+  return found;
+}
+
+const aliasesOf = (field: Json | undefined): readonly string[] => {
+  const { aliases } = objectOf(field);
+  return Array.isArray(aliases) ? aliases.filter((one) => typeof one === 'string') : [];
+};
+
+/** The name of the field under which the source has a value. */
+const aliasIn = (field: Json | undefined, values: JsonObject): string | undefined =>
+  aliasesOf(field).find((name) => typeof values[name] === 'string' && values[name] !== '');
+
+/**
+ * The connection with credentials of the provider's mode, where its credential fields have other names for those of the
+ * mode at the source (docs/reference/provider-format.md#field-schemas): the password there may be the key here. A value of
+ * `connection_config` that is a credential here is no longer part of it.
+ */
+export function inModeOf(
+  { auth_mode: mode, credentials, connection_config: declared }: CatalogProvider,
+  mapping: Mapping,
+  entry: JsonObject,
+): JsonObject {
+  const { type, fields } = translated(mapping, objectOf(entry['credentials']));
+  if (type === mode || type === '') return entry;
+  const config = objectOf(entry['connection_config']);
+  const found = Object.entries(objectOf(credentials)).flatMap(([name, field]) => {
+    const alias = aliasIn(field, { ...config, ...fields });
+    return alias === undefined
+      ? []
+      : [{ name, alias, value: fields[alias] ?? config[alias] ?? '' }];
+  });
+  if (found.length === 0) return entry;
+  const taken = new Set(found.map(({ alias }) => alias));
+  const kept = Object.entries(config).filter(([name]) => !taken.has(name));
+  const filled = Object.entries(objectOf(declared)).flatMap(([name, field]) => {
+    const alias = config[name] === undefined ? aliasIn(field, fields) : undefined;
+    return alias === undefined ? [] : [[name, fields[alias] ?? null] as const];
+  });
+  return {
+    ...entry,
+    credentials: { type: mode, ...Object.fromEntries(found.map((one) => [one.name, one.value])) },
+    connection_config: { ...Object.fromEntries(kept), ...Object.fromEntries(filled) },
+  };
 }
 
 /**

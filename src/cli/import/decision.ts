@@ -2,7 +2,7 @@ import type { Client, ConnectionEntry } from '#client/index.ts';
 import { redactText } from '#kernel/redact.ts';
 import { stableJson, type Json, type JsonObject, objectOf } from '#kernel/stable-json.ts';
 import { connectionIdPattern } from '../project-layout.ts';
-import { areNewer, connectionCredentials } from './credentials.ts';
+import { areNewer, connectionCredentials, inModeOf } from './credentials.ts';
 import type { Mapping, SectionName } from './mapping.ts';
 import { CannotCome, type Problem } from './problem.ts';
 import { idOf } from './read.ts';
@@ -32,6 +32,8 @@ export interface PlanContext {
   readonly now: number;
   /** Integrations that are here, or come. */
   readonly providers: Map<string, string>;
+  /** Modes of the credentials of each integration and its connections at the source, under our names. */
+  readonly modes: ReadonlyMap<string, ReadonlySet<string>>;
   readonly problems: Problem[];
   /** Connections that come, by integration and id: their syncs do not exist yet. */
   readonly arriving: Set<string>;
@@ -120,15 +122,19 @@ function profileOf(entry: JsonObject): JsonObject {
 }
 
 /** @throws CannotCome; ApiError */
-export async function decideConnection(context: PlanContext, entry: JsonObject): Promise<Decision> {
+export async function decideConnection(
+  context: PlanContext,
+  atSource: JsonObject,
+): Promise<Decision> {
   const { target, mapping, problems, now } = context;
-  const key = requiredText(entry, 'provider_config_key');
-  const connectionId = requiredName(entry, 'connection_id', connectionIdPattern);
-  const ref = { kind: 'connections', id: idOf('connections', entry) } as const;
-  const provider = target.providers.get(context.providers.get(key) ?? '');
+  const key = requiredText(atSource, 'provider_config_key');
+  const connectionId = requiredName(atSource, 'connection_id', connectionIdPattern);
+  const ref = { kind: 'connections', id: idOf('connections', atSource) } as const;
+  const [provider] = target.providers.get(context.providers.get(key) ?? '') ?? [];
   if (provider === undefined) {
     throw new CannotCome('no_integration', `The integration "${key}" could not be imported.`);
   }
+  const entry = inModeOf(provider, mapping, atSource);
   const { credentials, warnings } = connectionCredentials(mapping, provider, entry, now);
   for (const warning of warnings) problems.push({ ...ref, ...warning, came: true });
   if (reportsAuthError(entry)) {

@@ -2,7 +2,7 @@ import { isJsonObject, objectOf, type Json, type JsonObject } from '#kernel/stab
 import { parseFrequency } from '#modules/functions/functions/frequency.ts';
 import { inParallel } from '../in-parallel.ts';
 import { integrationKeyPattern } from '../project-layout.ts';
-import { integrationCredentials } from './credentials.ts';
+import { integrationCredentials, modesAtSource } from './credentials.ts';
 import {
   decideConnection,
   changed,
@@ -19,7 +19,7 @@ import {
 import type { SectionName } from './mapping.ts';
 import { CannotCome, refusedProblem, type Problem } from './problem.ts';
 import { idOf, type SourceData } from './read.ts';
-import { keyOf } from './target.ts';
+import { chosenProvider, keyOf } from './target.ts';
 
 export interface Plan {
   readonly steps: readonly Step[];
@@ -35,6 +35,7 @@ export async function planImport(
   const planning: PlanContext = {
     ...context,
     providers: new Map(),
+    modes: modesAtSource(context.mapping, entries),
     problems: [...problems],
     arriving: new Set(),
   };
@@ -91,13 +92,17 @@ function decideIntegration(context: PlanContext, entry: JsonObject): Decision {
   const uniqueKey = requiredName(entry, 'unique_key', integrationKeyPattern);
   const theirs = requiredText(entry, 'provider');
   const named = mapping.providers?.[theirs] ?? theirs;
-  const provider = target.providers.get(named);
+  const existing = target.integrations.get(uniqueKey);
+  const provider = chosenProvider(
+    target.providers.get(named) ?? [],
+    context.modes.get(uniqueKey) ?? new Set(),
+    existing?.provider,
+  );
   if (provider === undefined) {
     const message = `"${named}" is not in the catalog: define it, or name another in the mapping.`;
     throw new CannotCome('unknown_provider', message);
   }
   const { name } = provider;
-  const existing = target.integrations.get(uniqueKey);
   if (existing !== undefined && existing.provider !== name) {
     const message = `It is of "${existing.provider}" here, of "${name}" at the source.`;
     throw new CannotCome('provider_differs', message);

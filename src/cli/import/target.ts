@@ -17,7 +17,8 @@ export interface NamedProvider extends CatalogProvider {
 
 /** What the environment holds before the import. */
 export interface Target {
-  readonly providers: ReadonlyMap<string, NamedProvider>;
+  /** Entries of the catalog by each of their names. */
+  readonly providers: ReadonlyMap<string, readonly NamedProvider[]>;
   readonly integrations: ReadonlyMap<string, ShownIntegration>;
   /** With credentials as stored, by integration and id. */
   readonly connections: ReadonlyMap<string, ConnectionEntry>;
@@ -29,12 +30,32 @@ export interface Target {
   readonly endpoints: readonly Endpoint[];
 }
 
-/** A name comes before an alias of another provider. */
-const byEveryName = (providers: readonly NamedProvider[]): Target['providers'] =>
-  new Map([
-    ...providers.flatMap((one) => (one.aliases ?? []).map((alias) => [alias, one] as const)),
+/** Entries by each of their names: that of the name first, then those that have it as another name. */
+export function byEveryName(providers: readonly NamedProvider[]): Target['providers'] {
+  const named = [
     ...providers.map((one) => [one.name, one] as const),
-  ]);
+    ...providers.flatMap((one) => (one.aliases ?? []).map((alias) => [alias, one] as const)),
+  ];
+  const groups = Map.groupBy(named, ([name]) => name);
+  return new Map([...groups].map(([name, some]) => [name, some.map(([, one]) => one)]));
+}
+
+/**
+ * The entry for an integration: the one that it has here already, or the first whose mode its credentials have. A name may
+ * stand for another mode at the source.
+ * @param modes those of the credentials at the source; may be empty
+ */
+export function chosenProvider(
+  candidates: readonly NamedProvider[],
+  modes: ReadonlySet<string>,
+  existing?: string,
+): NamedProvider | undefined {
+  return (
+    candidates.find(({ name }) => name === existing) ??
+    candidates.find(({ auth_mode: mode }) => modes.has(mode)) ??
+    candidates[0]
+  );
+}
 
 export const keyOf = (...names: readonly string[]): string => JSON.stringify(names);
 
