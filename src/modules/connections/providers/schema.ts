@@ -46,7 +46,7 @@ export const field = z
     order: optional(z.number(), 'Place of the field in the form.'),
     aliases: optional(
       texts,
-      'Other names of the field in `connection_config` of imports: a value under one of them is the value of the field too.',
+      'Other names of the field in imports. A value of `connection_config` under one of them is the value of the field too. Those of a field of `credentials` are names in credentials of another mode, or in the `connection_config` beside them.',
     ),
     doc_section: optional(z.string(), 'Returned by the API; not used.'),
     warnings: optional(
@@ -69,7 +69,7 @@ export const identity = {
   categories: texts.describe('Categories of the provider for people.'),
   aliases: optional(
     texts,
-    'Other names under which integrations and imports find the provider. An entry of such a name comes first.',
+    'Other names under which integrations and imports find the provider. An entry of such a name comes first; in an import only if no other has the mode of the credentials.',
   ),
   auth_mode: z.enum(authModes).describe('The authentication mode.'),
   docs: text.describe('Address of the documentation.'),

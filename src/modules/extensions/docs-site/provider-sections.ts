@@ -221,7 +221,7 @@ export function introductionOf({
   const anchor = mode === 'BASIC' || mode === 'API_KEY' ? 'basic-and-api_key' : mode.toLowerCase();
   const shown = categories.filter((category) => category !== 'popular');
   return list([
-    `Name in the catalog: ${code(name)}${aliases.length === 0 ? '' : `, also ${codes(aliases)}`}`,
+    `Name in the catalog: ${code(name)}${aliases.length === 0 ? '' : `, in imports also ${codes(aliases)}`}`,
     `Authentication mode: <a href="../../reference/auth-modes/#${anchor}">${code(mode)}</a>`,
     shown.length === 0 ? null : `Categories: ${escapedMarkup(shown.join(', '))}`,
     outsideLink(docs, 'Documentation of the provider'),
