@@ -14,6 +14,7 @@ import { asyncapiDocument } from '#modules/operations/topics/asyncapi.ts';
 import { metricDefinitions } from '#ports/metrics.ts';
 import { configurationPage } from './configuration-page.ts';
 import { code, table, withBlocks } from './markdown.ts';
+import { movingHerePage } from './moving-here-page.ts';
 import { providerWebhooksPage } from './provider-webhooks-page.ts';
 import { referenceBlocks } from './reference-blocks.ts';
 import { topicValues, valuesFile } from './topic-values.ts';
@@ -50,6 +51,7 @@ export const pages = (): Readonly<Record<string, string>> => ({
   'generated/cli.md': cliPage(hint),
   'generated/configuration.md': configurationPage(table, hint),
   'generated/metrics.md': metricsPage(),
+  'generated/moving-here.md': movingHerePage(hint),
   'generated/provider-webhooks.md': providerWebhooksPage(table, hint),
   ...Object.fromEntries(
     Object.entries(referenceBlocks()).map(([file, blocks]) => [

@@ -98,7 +98,8 @@ export function modesAtSource(
   return found;
 }
 
-const aliasesOf = (field: Json | undefined): readonly string[] => {
+/** Other names of a field of the catalog. */
+export const aliasesOf = (field: Json | undefined): readonly string[] => {
   const { aliases } = objectOf(field);
   return Array.isArray(aliases) ? aliases.filter((one) => typeof one === 'string') : [];
 };

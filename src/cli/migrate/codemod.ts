@@ -26,7 +26,7 @@ export interface Origin {
 
 export const definers = ['createSync', 'createAction', 'createOnEvent'];
 /** What the module `svc` exports besides. */
-const types = new Set([
+export const types: ReadonlySet<string> = new Set([
   'ActionError',
   'ProxyConfiguration',
   'ProxyResponse',
@@ -36,8 +36,8 @@ const types = new Set([
   'Integration',
 ]);
 /** Methods of the handle under their former names. */
-const renamedMethods: Readonly<Record<string, string>> = { batchSend: 'batchSave' };
-const removedMethods: Readonly<Record<string, string>> = {
+export const renamedMethods: Readonly<Record<string, string>> = { batchSend: 'batchSave' };
+export const removedMethods: Readonly<Record<string, string>> = {
   getFieldMapping: 'Keep the mapping in the metadata: getMetadata().',
   setFieldMapping: 'Keep the mapping in the metadata: updateMetadata().',
 };

@@ -69,7 +69,7 @@ export function definitionProblems(definition: Definition): string[] {
 }
 
 /** The entry whose `connection_lookup` an earlier name of a script stands for. */
-const entryOfScript: ReadonlyMap<string, string> = new Map([
+export const entryOfScript: ReadonlyMap<string, string> = new Map([
   ['atlassianCloudId', 'jira'],
   ['docusignAccount', 'docusign'],
   ['githubHandle', 'github-app-oauth'],
@@ -78,7 +78,7 @@ const entryOfScript: ReadonlyMap<string, string> = new Map([
   ['xeroTenant', 'xero'],
 ]);
 
-const scriptFields = [
+export const scriptFields = [
   'post_connection_script',
   'credentials_verification_script',
   'pre_connection_creation_script',
