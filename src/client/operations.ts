@@ -28,6 +28,8 @@ export type ConnectToken = { readonly token: string; readonly connect_link: stri
 
 export type ConnectSession = { readonly endUser: EndUser | null; readonly connectUISettings: { readonly theme: { readonly light: { readonly primary: string }; readonly dark: { readonly primary: string } }; readonly defaultTheme: 'light' | 'dark' | 'system'; readonly showWatermark: boolean; readonly logo?: string; readonly texts?: { readonly [name: string]: { readonly [name: string]: string } } }; readonly allowed_integrations?: readonly string[]; readonly integrations_config_defaults?: { readonly [name: string]: { readonly connection_config?: { readonly [name: string]: unknown }; readonly authorization_params?: { readonly [name: string]: unknown } } }; readonly isReconnecting?: true; readonly overrides?: { readonly [name: string]: { readonly docs_connect: string } }; readonly websocketsPath: string };
 
+export type RequestedScope = { readonly name: string; readonly description: string | null; readonly language: 'en' | 'es' | 'fr' | 'de' | null };
+
 export type Connected = { readonly connectionId: string; readonly providerConfigKey: string };
 
 export type Environment = { readonly id: number; readonly uuid: string; readonly name: string; readonly is_production: boolean; readonly webhook_url: string | null; readonly webhook_url_secondary: string | null; readonly on_auth_creation: boolean; readonly on_auth_refresh_error: boolean; readonly on_sync_error: boolean; readonly on_sync_completion_always: boolean; readonly on_async_action_completion: boolean; readonly webhook_retry_waits_seconds: readonly number[]; readonly payload_mode: 'plain' | 'sealed'; readonly retention: { readonly prune_after_days: number; readonly delete_after_days: number }; readonly validation: 'off' | 'warn' | 'error'; readonly input_validation: 'warn' | 'error'; readonly keep_all_logs_until: string | null; readonly connect_ui: { readonly theme: { readonly light: { readonly primary: string }; readonly dark: { readonly primary: string } }; readonly default_theme: 'light' | 'dark' | 'system'; readonly show_watermark: boolean; readonly logo?: string; readonly texts?: { readonly [name: string]: { readonly [name: string]: string } } }; readonly created_at: string; readonly updated_at: string };
@@ -335,6 +337,12 @@ export interface Operations {
     readonly params: { readonly providerConfigKey: string };
     readonly query?: { readonly ws_client_id?: string; readonly params?: { readonly [name: string]: string }; readonly authorization_params?: { readonly [name: string]: string }; readonly user_scope?: string; readonly credentials?: { readonly oauth_client_id_override?: string; readonly oauth_client_secret_override?: string; readonly oauth_refresh_token_override?: string } };
     readonly answer: string;
+  };
+  /** List the scopes that an authorization asks for. */
+  'GET /oauth/connect/{providerConfigKey}/scopes': {
+    readonly params: { readonly providerConfigKey: string };
+    readonly headers?: { readonly 'accept-language'?: string };
+    readonly answer: { readonly data: readonly RequestedScope[] };
   };
   /** Complete an authorization. */
   'GET /oauth/callback': {

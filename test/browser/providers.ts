@@ -55,6 +55,30 @@ export const redirectProvider: Provider = {
   proxy: { base_url: 'https://beacon.example/api' },
 };
 
+/** Some scopes are described in two languages, some in English, some not at all. */
+export const scopedProvider: Provider = {
+  ...redirectProvider,
+  name: 'lantern',
+  display_name: 'Lantern',
+  default_scopes: [
+    'contacts.read',
+    'contacts.write',
+    'https://lantern.example/auth/calendar.events.readonly',
+    'files.read',
+    'files.write',
+    'mail.send',
+    'profile',
+    'offline_access',
+  ],
+  scope_descriptions: {
+    'contacts.read': { en: 'Reads contacts.', de: 'Liest Kontakte.' },
+    'contacts.write': 'Creates, changes and deletes contacts.',
+    'https://lantern.example/auth/calendar.events.readonly': 'Reads events of all calendars.',
+    'mail.send': 'Sends mail in your name.',
+    offline_access: 'Keeps access while you are away.',
+  },
+};
+
 export const openProvider: Provider = {
   ...common,
   name: 'weather',

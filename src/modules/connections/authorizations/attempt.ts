@@ -94,25 +94,41 @@ export interface Attempt {
   readonly connectionConfig: JsonObject;
 }
 
-export interface AttemptRequest {
+export interface TargetRequest {
   readonly session: ConnectSession;
   readonly integrationKey: string;
-  readonly params: Readonly<Record<string, string>>;
   /** Whether the endpoint supports the provider. */
   readonly isFor: (provider: Provider) => boolean;
   /** Of an unknown integration; 404 when absent. */
   readonly unknownStatus?: number | undefined;
 }
 
+export interface AttemptRequest extends TargetRequest {
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** The integration that a session may connect, and what counts before the input of the user. */
+export interface AuthorizationTarget {
+  readonly defaults: IntegrationDefaults;
+  readonly integration: Integration;
+  readonly provider: Provider;
+  /** The connection to reauthorize; null = a new one. */
+  readonly known: Connection | null;
+  /** Configuration by the application. */
+  readonly fixed: JsonObject;
+  /** Configuration of the known connection. */
+  readonly stored: JsonObject;
+}
+
 /**
- * The checks in the order of docs/reference/http.md#credential-forms.
+ * The first checks in the order of docs/reference/http.md#credential-forms.
  * @throws GatewayError `unknown_provider_config`, `unknown_provider_template`, `invalid_auth_mode`,
- *   `integration_not_allowed`, `invalid_connection`, `invalid_query_params`
+ *   `integration_not_allowed`, `invalid_connection`
  */
-export async function beginAttempt(
+export async function authorizationTarget(
   { control, providers, vault }: SealedEntities & { readonly providers: ProviderCatalogue },
-  { session, integrationKey, params, isFor, unknownStatus: status = 404 }: AttemptRequest,
-): Promise<Attempt> {
+  { session, integrationKey, isFor, unknownStatus: status = 404 }: TargetRequest,
+): Promise<AuthorizationTarget> {
   const code = 'unknown_provider_config';
   const { environmentUid } = session;
   const integration = await requireIntegration(control, environmentUid, integrationKey, {
@@ -129,24 +145,34 @@ export async function beginAttempt(
   if (allowedIntegrations.length > 0 && !allowedIntegrations.includes(integrationKey)) {
     throw new GatewayError('integration_not_allowed');
   }
-  const existing = reconnected({ control }, session);
+  const known = reconnected({ control }, session);
   const defaults = await defaultsOf(vault, session, integrationKey);
   const fixed = withoutEmpty({
     ...defaults.connectionConfig,
     ...tokenParamsOf(provider, defaults),
   });
-  const stored = existing === null ? {} : await openConnectionConfig(vault, existing);
-  const input = checkedParams(provider, params, { ...stored, ...fixed });
+  const stored = known === null ? {} : await openConnectionConfig(vault, known);
+  return { defaults, integration, provider, known, fixed, stored };
+}
+
+/** @throws GatewayError as `authorizationTarget`, `invalid_query_params` */
+export async function beginAttempt(
+  services: SealedEntities & { readonly providers: ProviderCatalogue },
+  request: AttemptRequest,
+): Promise<Attempt> {
+  const target = await authorizationTarget(services, request);
+  const { defaults, integration, provider, known, fixed, stored } = target;
+  const input = checkedParams(provider, request.params, { ...stored, ...fixed });
   const askedConfig = { ...input, ...fixed };
   return {
     id: randomUUID(),
-    session,
+    session: request.session,
     defaults,
     integration,
     provider,
     rules: authModeRules[provider.auth_mode],
-    connectionId: existing?.connectionId ?? randomUUID(),
-    known: existing,
+    connectionId: known?.connectionId ?? randomUUID(),
+    known,
     askedConfig,
     connectionConfig: { ...stored, ...askedConfig },
   };

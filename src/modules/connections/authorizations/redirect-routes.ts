@@ -4,7 +4,7 @@ import type { AnyRoute, RouteAnswer } from '#http/define-route.ts';
 import { integrationKey, mapOf, text } from '#http/fields.ts';
 import { repeatableOptions } from '#http/options.ts';
 import type { QueryValue } from '#http/query.ts';
-import { content, json, nothing } from '#http/responses.ts';
+import { content, data, json, nothing } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { requireSession } from '../connect-sessions/handlers.ts';
 import { acceptCredentials } from '../connections/accept-credentials.ts';
@@ -13,11 +13,13 @@ import { clientMetadataDocument, clientMetadataPath } from '../credentials/modes
 import { authModeRules } from '../credentials/modes/registry.ts';
 import { appSetupPath, callbackPath } from '../providers/callback-url.ts';
 import type { Provider } from '../providers/definition.ts';
+import { languageOf, languages } from '../providers/routes.ts';
 import { defineRoute, type ConnectionsServices } from '../services.ts';
-import { beginAttempt, type Attempt } from './attempt.ts';
+import { authorizationTarget, beginAttempt, type Attempt } from './attempt.ts';
 import { answerCallback, cookieName, isSameBrowser, stateOf } from './callback.ts';
 import { logged } from './log.ts';
 import { failurePage, notifySuccess, notifyFailure } from './notify-outcome.ts';
+import { requestedScopes } from './requested-scopes.ts';
 import { saveAuthorized } from './save.ts';
 import { startRedirect } from './start-redirect.ts';
 
@@ -105,6 +107,52 @@ const connect = defineRoute({
       await notifyFailure(services, waiting, error);
       throw error;
     }
+  },
+});
+
+const requestedScopeShape = z.strictObject({
+  name: z.string().describe('As the provider names it.'),
+  description: z
+    .string()
+    .nullable()
+    .describe('What it allows; null where the catalog does not say it.'),
+  language: z.enum(languages).nullable().describe('Language of the description.'),
+});
+
+const scopes = defineRoute({
+  method: 'GET',
+  path: '/oauth/connect/{providerConfigKey}/scopes',
+  credential: 'connect',
+  scopes: [],
+  summary: 'List the scopes that an authorization asks for.',
+  description:
+    'Those of the connection, of the session or of the integration. Scopes that only the provider knows are not among them.',
+  params: z.strictObject({ providerConfigKey: integrationKey }),
+  headers: z.object({ 'accept-language': z.string().optional() }),
+  answers: {
+    200: json('The scopes.', data(z.array(requestedScopeShape.meta({ id: 'RequestedScope' })))),
+  },
+  errors: [
+    'unknown_provider_config',
+    'unknown_provider_template',
+    'invalid_auth_mode',
+    'integration_not_allowed',
+    'invalid_connection',
+  ],
+  async handle({ params, headers, caller, services }) {
+    const target = await authorizationTarget(services, {
+      session: requireSession(caller),
+      integrationKey: params.providerConfigKey,
+      isFor: isRedirected,
+    });
+    const language = languageOf(headers['accept-language']);
+    const requested = await requestedScopes(services, target, language);
+    const shown = requested.map(({ name, meaning }) => ({
+      name,
+      description: meaning?.text ?? null,
+      language: meaning?.language ?? null,
+    }));
+    return { status: 200, body: { data: shown }, headers: noStore };
   },
 });
 
@@ -324,6 +372,7 @@ const clientMetadata = defineRoute({
 
 export const redirectRoutes: readonly AnyRoute[] = [
   connect,
+  scopes,
   callback,
   submitted,
   installed,

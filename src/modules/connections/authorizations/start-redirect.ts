@@ -51,7 +51,7 @@ export async function startRedirect(
     authorizationParams: paramsOf(attempt),
     override: request.override,
   };
-  const scopes = scopesOf(connectionConfig, context.client?.scopes);
+  const scopes = redirectScopes(connectionConfig, context.client?.scopes);
   const { url, kept } = await rules.redirect.start({
     ...context,
     ...flow,
@@ -100,7 +100,7 @@ async function startingPoint(
 }
 
 /** The value of the application for this connection, otherwise that of the integration. */
-function scopesOf(config: JsonObject, ofIntegration = ''): readonly string[] {
+export function redirectScopes(config: JsonObject, ofIntegration = ''): readonly string[] {
   const override = config['oauth_scopes_override'];
   if (Array.isArray(override)) return override.filter((scope) => typeof scope === 'string');
   const isSet = typeof override === 'string' && override !== '';
@@ -108,7 +108,9 @@ function scopesOf(config: JsonObject, ofIntegration = ''): readonly string[] {
 }
 
 /** The session's values have precedence over the browser's (docs/reference/http.md#sign-in-by-redirect). */
-function paramsOf({ defaults }: Attempt): Readonly<Record<string, string>> {
+export function paramsOf({
+  defaults,
+}: Pick<Attempt, 'defaults'>): Readonly<Record<string, string>> {
   const { userScopes, authorizationParams } = defaults;
   return {
     ...(userScopes === undefined ? {} : { user_scope: userScopes }),

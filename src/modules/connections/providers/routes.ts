@@ -79,11 +79,25 @@ const providerShape = z
     ],
   });
 
-const languages = ['en', 'es', 'fr', 'de'] as const;
-type Language = (typeof languages)[number];
+/** Of texts in definitions. */
+export const languages = ['en', 'es', 'fr', 'de'] as const;
+export type Language = (typeof languages)[number];
 
 /** The language of titles for an `Accept-Language` header; English without a match. */
-const languageOf = (header: string | undefined): Language => languageFor(header, languages);
+export const languageOf = (header: string | undefined): Language => languageFor(header, languages);
+
+/** A text of a definition, and the language that it is in. */
+export interface TextIn {
+  readonly text: string;
+  readonly language: Language;
+}
+
+/** In English where the definition does not have the language. */
+export function textIn(text: string | Readonly<Record<string, string>>, wanted: Language): TextIn {
+  if (typeof text === 'string') return { text, language: 'en' };
+  const language = text[wanted] === undefined ? 'en' : wanted;
+  return { text: text[language] ?? '', language };
+}
 
 /** The whole catalog entry with its addresses at this service; localized texts in one language. */
 export function presentProvider(provider: Provider, publicUrl: string, language: Language) {

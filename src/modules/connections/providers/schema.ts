@@ -159,7 +159,7 @@ export const authorization = {
   ),
   scope_descriptions: optional(
     mapOf(title),
-    'Map of scope to what it allows, as the setup shows it: a text, or a map of language to text.',
+    'Map of scope to what it allows, as the setup and the connect page show it: a text, or a map of language to text.',
   ),
   authorization_code_param_in_webhook: optional(text, 'Returned by the API; not used.'),
 };

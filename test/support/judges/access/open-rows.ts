@@ -47,6 +47,9 @@ const auth = (method: string, path: string, status = 404): Row =>
 /** Front-end auth (rows 29 to 42). */
 const authRows: readonly Row[] = [
   auth('GET', '/oauth/connect'),
+  row('GET /oauth/connect/{providerConfigKey}/scopes', C, 200, ({ integration }) => ({
+    path: `/oauth/connect/${integration}/scopes`,
+  })),
   row('GET /oauth/callback', open, 400),
   row('GET /oauth/client-metadata.json', open, 200),
   row('POST /oauth/callback', open, 400, () => ({

@@ -66,6 +66,8 @@ export const de: PageTexts = {
   windowBlocked: 'Der Browser hat das Fenster nicht geöffnet.',
   windowAgain: 'Fenster noch einmal öffnen',
   openWindow: 'Fenster öffnen',
+  scopesIntro: '{name} bittet Sie um diese Berechtigungen',
+  scopesMore: '{count} weitere anzeigen',
   sameWindow: 'In diesem Fenster weitermachen',
   connected: '{name} ist verbunden',
   connectedText: 'Sie können diese Seite schließen.',

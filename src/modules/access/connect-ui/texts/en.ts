@@ -62,6 +62,8 @@ export const en = {
   windowBlocked: 'The browser blocked the window.',
   windowAgain: 'Open the window again',
   openWindow: 'Open the window',
+  scopesIntro: '{name} will ask you to allow',
+  scopesMore: 'Show {count} more',
   sameWindow: 'Continue in this window',
   connected: '{name} is connected',
   connectedText: 'You can close this page.',

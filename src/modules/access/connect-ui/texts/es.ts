@@ -63,6 +63,8 @@ export const es: PageTexts = {
   windowBlocked: 'El navegador no dejó abrir la ventana.',
   windowAgain: 'Abrir la ventana otra vez',
   openWindow: 'Abrir la ventana',
+  scopesIntro: '{name} le pedirá que permita',
+  scopesMore: 'Mostrar {count} más',
   sameWindow: 'Continuar en esta ventana',
   connected: 'Se ha conectado {name}',
   connectedText: 'Puede cerrar esta página.',

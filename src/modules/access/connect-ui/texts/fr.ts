@@ -64,6 +64,8 @@ export const fr: PageTexts = {
   windowBlocked: 'Le navigateur a empêché la fenêtre de s’ouvrir.',
   windowAgain: 'Rouvrir la fenêtre',
   openWindow: 'Ouvrir la fenêtre',
+  scopesIntro: '{name} vous demandera d’autoriser',
+  scopesMore: 'Afficher {count} de plus',
   sameWindow: 'Continuer dans cette fenêtre',
   connected: '{name} est connecté',
   connectedText: 'Vous pouvez fermer cette page.',

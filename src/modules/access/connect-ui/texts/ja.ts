@@ -63,6 +63,8 @@ export const ja: PageTexts = {
   windowBlocked: 'ブラウザーがウィンドウを開けませんでした。',
   windowAgain: 'ウィンドウをもう一度開く',
   openWindow: 'ウィンドウを開く',
+  scopesIntro: '{name} で求められる許可',
+  scopesMore: 'さらに {count} 件を表示',
   sameWindow: 'このウィンドウで続ける',
   connected: '{name} に接続しました',
   connectedText: 'このページは閉じてかまいません。',

@@ -33,6 +33,14 @@ export interface Integration {
   readonly logo: string;
 }
 
+/** A scope that the provider will ask for. */
+export interface RequestedScope {
+  readonly name: string;
+  /** What it allows; null: the definition does not say it. */
+  readonly description: string | null;
+  readonly language: string | null;
+}
+
 export interface ConnectResult {
   readonly connectionId: string;
   readonly providerConfigKey: string;
@@ -72,6 +80,8 @@ export interface ConnectApi {
   integrations(): Promise<readonly Integration[]>;
   /** Texts in the language, if the definition has it. */
   provider(name: string, language: string): Promise<ProviderForm>;
+  /** @param path of the redirect */
+  scopes(path: string, language: string): Promise<readonly RequestedScope[]>;
   /** @throws ConnectError, as every call */
   connect(path: string, request: ConnectRequest): Promise<ConnectResult>;
   /** The URL for the sign-in at the provider. */
@@ -108,6 +118,8 @@ export function connectApi(base: string, token: string): ConnectApi {
     integrations: () => data('/integrations'),
     provider: (name, language) =>
       data(`/providers/${encodeURIComponent(name)}`, { headers: { 'accept-language': language } }),
+    scopes: (path, language) =>
+      data(`${path}/scopes`, { headers: { 'accept-language': language } }),
     async connect(path, request) {
       const sent = request.body === null ? {} : jsonBody(request.body);
       const answer = await send(`${path}?${query(request)}`, { method: 'POST', ...sent });

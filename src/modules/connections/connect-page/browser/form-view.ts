@@ -17,6 +17,7 @@ import {
 import { errorEvent } from './host.ts';
 import { logoOf } from './logo.ts';
 import { continueHere, openWaiting } from './redirect.ts';
+import { scopeList } from './scope-list.ts';
 
 /** The input of the user and its result, kept while the form is redrawn. */
 interface FormState {
@@ -66,6 +67,7 @@ async function drawForm(
   const parts = formParts(form, state.values, t);
   // Loaded before the click, because browsers open a window only in the click handler.
   if (form.kind === 'redirect') app.notice();
+  const scopes = await scopeList(app, form, name, page);
   const context: FormContext = { app, integration, form, parts, t, fail };
   const onSubmit = (event: Event): void => {
     event.preventDefault();
@@ -76,6 +78,7 @@ async function drawForm(
     { novalidate: true, on: { submit: onSubmit } },
     parts.summary,
     ...parts.rows.map((row) => row.element),
+    scopes,
     parts.submit,
     ...(form.kind === 'redirect' && isTopLevel() ? [leaveButton(context)] : []),
   );

@@ -6,7 +6,7 @@ import { installed } from './app.ts';
 import { appWithClient, requireClient } from './client.ts';
 import { installationToken } from './installation.ts';
 import { bearer, type AuthModeRules, type ModeContext, type ObtainedCredentials } from './mode.ts';
-import { finishOauth2, renewOauth2, startOauth2 } from './oauth2.ts';
+import { finishOauth2, renewOauth2, scopesOfConsent, startOauth2 } from './oauth2.ts';
 import { ProviderAuthError } from './provider-auth-error.ts';
 import { strict } from './shapes.ts';
 
@@ -23,7 +23,7 @@ export const custom: AuthModeRules = {
     return combined(await installationToken(context, { appId, installationId }), null);
   },
   form: null,
-  redirect: { start: async (context) => startOauth2(context), finish },
+  redirect: { start: async (context) => startOauth2(context), scopes: scopesOfConsent, finish },
   renewal: {
     isPossible: (held) => isJsonObject(held['app']),
     spendsToken: ({ user }) => isJsonObject(user) && textAt(user, 'refresh_token') !== null,

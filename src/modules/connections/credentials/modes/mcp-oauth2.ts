@@ -20,9 +20,10 @@ import {
   type RedirectContext,
   type RedirectStart,
   type RedirectStartContext,
+  type ScopesContext,
 } from './mode.ts';
 import { readToken } from './oauth2-token.ts';
-import { challengeOf, imported, oauth2Import, withoutCode } from './oauth2.ts';
+import { challengeOf, imported, oauth2Import, scopesOfConsent, withoutCode } from './oauth2.ts';
 import { strict } from './shapes.ts';
 import {
   addressOf,
@@ -48,7 +49,7 @@ export const mcpOauth2: AuthModeRules = {
   importShape: () => strict({ type: z.literal('MCP_OAUTH2'), ...oauth2Import }),
   import: async (input) => imported(input),
   form: null,
-  redirect: { start, finish },
+  redirect: { start, scopes: scopesBeforeDiscovery, finish },
   renewal: {
     isPossible: (held) => textAt(held, 'refresh_token') !== null,
     spendsToken: () => true,
@@ -114,12 +115,21 @@ const isIssuerSent = (server: McpAuthorization['server']): boolean =>
 
 /** Of the integration or the session, or those of the definition; else what the server asks for, with renewal where it can be asked for. */
 function scopesFor(context: RedirectStartContext, { server, scopes }: McpAuthorization): string[] {
-  const own = context.scopes.filter((scope) => scope !== '');
-  if (own.length > 0) return own;
-  const { default_scopes: defaults } = context.provider;
-  if (defaults !== undefined) return [...defaults];
+  const own = ownScopes(context);
+  if (own !== null) return [...own];
   const hasRenewal = server.scopes_supported?.includes('offline_access') === true;
   return [...new Set([...scopes, ...(hasRenewal ? ['offline_access'] : [])])];
+}
+
+/** Null: neither integration, session nor definition names scopes. */
+function ownScopes({ scopes, provider }: ScopesContext): readonly string[] | null {
+  const own = scopes.filter((scope) => scope !== '');
+  return own.length > 0 ? own : (provider.default_scopes ?? null);
+}
+
+/** Without those that the server asks for, which are known only after its discovery. */
+function scopesBeforeDiscovery(context: ScopesContext): readonly string[] {
+  return scopesOfConsent({ ...context, scopes: ownScopes(context) ?? [] });
 }
 
 /** The person's client, that of the integration, the document of this service, or one that is registered now. */

@@ -64,6 +64,9 @@ export interface RedirectContext extends ModeContext {
   } | null;
 }
 
+/** What decides which scopes a redirect asks for. */
+export type ScopesContext = Pick<RedirectContext, 'provider' | 'scopes' | 'authorizationParams'>;
+
 /** Clients that authorization servers registered for the integration (RFC 7591). */
 export interface RegisteredClients {
   /** Null: none yet. */
@@ -93,6 +96,8 @@ export interface RedirectStart {
 export interface RedirectFlow {
   /** @throws ProviderAuthError, GatewayError `missing_api_url` */
   start(context: RedirectStartContext): Promise<RedirectStart>;
+  /** Those that `start` asks for, as templates; absent: the mode has none. */
+  readonly scopes?: (context: ScopesContext) => readonly string[];
   /**
    * @param callback the query of the redirect back
    * @throws ProviderAuthError

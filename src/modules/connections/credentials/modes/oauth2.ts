@@ -16,6 +16,7 @@ import {
   type ObtainedCredentials,
   type RedirectContext,
   type RedirectStart,
+  type ScopesContext,
 } from './mode.ts';
 import { picked, readToken } from './oauth2-token.ts';
 import { ProviderAuthError } from './provider-auth-error.ts';
@@ -94,7 +95,11 @@ export const oauth2: AuthModeRules = {
   importShape: () => strict({ type: z.literal('OAUTH2'), ...oauth2Import }),
   import: async (input) => imported(input),
   form: null,
-  redirect: { start: async (context) => startOauth2(context), finish: finishOauth2 },
+  redirect: {
+    start: async (context) => startOauth2(context),
+    scopes: scopesOfConsent,
+    finish: finishOauth2,
+  },
   renewal: {
     isPossible: (held, provider) =>
       textAt(held, 'refresh_token') !== null || provider.access_token_refresh !== undefined,
@@ -163,6 +168,18 @@ export const challengeOf = (verifier: string) => ({
   code_challenge: createHash('sha256').update(verifier).digest('base64url'),
   code_challenge_method: 'S256',
 });
+
+/** Those of `scope`, and of `user_scope` as some providers name the scopes of the person's own token. */
+export function scopesOfConsent(context: ScopesContext): readonly string[] {
+  const { provider, scopes, authorizationParams } = context;
+  const params = { ...provider.authorization_params, ...authorizationParams };
+  const { scope, user_scope: userScope } = params;
+  const own = scope === undefined ? scopes : partsOf(scope, separatorOf(provider));
+  return [...own, ...partsOf(userScope, ',')].filter((part) => part !== '');
+}
+
+const partsOf = (text: unknown, separator: string): readonly string[] =>
+  typeof text === 'string' ? text.split(separator) : [];
 
 function scopeParam(context: RedirectContext): JsonObject {
   const { provider } = context;
