@@ -21,8 +21,8 @@ export async function requestedScopes(
 ): Promise<readonly RequestedScope[]> {
   const { redirect } = authModeRules[provider.auth_mode];
   if (redirect?.scopes === undefined) return [];
-  const config = { ...stored, ...fixed };
-  const { client } = await modeContext(services, integration, provider, config);
+  const context = await modeContext(services, integration, provider, { ...stored, ...fixed });
+  const { client, connectionConfig: config } = context;
   const scopes = redirect.scopes({
     provider,
     scopes: redirectScopes(config, client?.scopes),

@@ -13,6 +13,7 @@ import {
 import { integrationEntity } from '../integrations/entity.ts';
 import { requireIntegration } from '../integrations/queries.ts';
 import type { ProviderCatalogue } from '../providers/catalogue.ts';
+import { withDefaults } from '../providers/field-check.ts';
 import { connectionEntity } from './entity.ts';
 import { isDue } from './freshness.ts';
 import type { OpenedForCall, ConnectionName, OpenedConnections } from './opened-connections.ts';
@@ -44,7 +45,7 @@ export async function decryptForCall(
     stored,
     connection: {
       credentials: stored.credentials === null ? null : await openCredentials(vault, stored),
-      connectionConfig: await openConnectionConfig(vault, stored),
+      connectionConfig: withDefaults(provider, await openConnectionConfig(vault, stored)),
       metadata: await openMetadata(vault, stored),
     },
     integration: {

@@ -4,6 +4,7 @@ import type { Vault } from '#modules/access/vault/vault.ts';
 import type { HttpClient } from '#ports/http-client.ts';
 import type { Integration } from '../integrations/integration.ts';
 import type { Provider } from '../providers/definition.ts';
+import { withDefaults } from '../providers/field-check.ts';
 import type { ModeContext } from './modes/mode.ts';
 import { openIntegrationCredentials } from './sealing.ts';
 
@@ -19,5 +20,11 @@ export async function modeContext(
   connectionConfig: JsonObject = {},
 ): Promise<ModeContext> {
   const client = await openIntegrationCredentials(vault, integration);
-  return { provider, client, connectionConfig, http, clock };
+  return {
+    provider,
+    client,
+    connectionConfig: withDefaults(provider, connectionConfig),
+    http,
+    clock,
+  };
 }

@@ -56,6 +56,20 @@ export function fieldProblem(
   return null;
 }
 
+/**
+ * Values of a connection with the defaults of the fields that it lacks, as templates read them: imports and connections
+ * that are older than a field have no value of it.
+ */
+export function withDefaults(
+  { connection_config: fields = {} }: Provider,
+  values: JsonObject,
+): JsonObject {
+  const defaults = Object.entries(fields).flatMap(([name, { default_value: value }]) =>
+    value === undefined || (values[name] ?? '') !== '' ? [] : [[name, value] as const],
+  );
+  return defaults.length === 0 ? values : { ...values, ...Object.fromEntries(defaults) };
+}
+
 /** Values of an import with those that it has under other names of the provider's fields; its own names stay. */
 export function withAliasedFields(
   { connection_config: fields = {} }: Provider,

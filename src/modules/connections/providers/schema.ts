@@ -29,7 +29,7 @@ export const field = z
     example: optional(z.string(), 'Shown in the form as an example of a value.'),
     default_value: optional(
       z.string(),
-      'Used when the field is missing (`connection_config`); also the prefilled text of the form.',
+      'Used where a connection lacks the field (`connection_config`), as one that is imported or older than the field; also the prefilled text of the form.',
     ),
     prefix: optional(z.string(), 'Shown before the input. Not stored.'),
     suffix: optional(z.string(), 'Shown after the input. Not stored.'),

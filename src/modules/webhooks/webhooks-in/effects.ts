@@ -20,6 +20,7 @@ import { ProviderAuthError } from '#modules/connections/credentials/modes/provid
 import { openConnectionConfig, openCredentials } from '#modules/connections/credentials/sealing.ts';
 import type { Integration } from '#modules/connections/integrations/integration.ts';
 import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
+import { withDefaults } from '#modules/connections/providers/field-check.ts';
 import type { DeployedFunction } from '#modules/functions/functions/function.ts';
 import { listFunctions } from '#modules/functions/functions/queries.ts';
 import type { RunsClient } from '#modules/functions/runs/invocation/client.ts';
@@ -263,9 +264,10 @@ export async function install(
   }
   const { connection, connectionConfig } = waiting;
   const held = await openCredentials(deps.vault, connection);
-  const obtained = await completed(held, id, { ...context, connectionConfig }).catch(
-    notifyInstalled,
-  );
+  const obtained = await completed(held, id, {
+    ...context,
+    connectionConfig: withDefaults(context.provider, connectionConfig),
+  }).catch(notifyInstalled);
   const { connectionId, endUser, tags } = connection;
   // The connection keeps its own.
   const owner = { ...scope, connectionId, endUser, tags, webhookUrlOverride: null };
