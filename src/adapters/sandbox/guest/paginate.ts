@@ -245,7 +245,8 @@ const blanks = ' \t';
 
 /**
  * The target of the first link that has the relation, in whatever case (RFC 8288, appendix B). Commas and semicolons
- * inside `<>` and quotes are text; a parameter may have no value; of several `rel` of a link the first counts.
+ * inside `<>` and quotes are text; a parameter may have no value; of several `rel` of a link the first counts. A link with
+ * `results="false"` is none: Sentry sends it behind the last page.
  */
 export function linkTarget(header: string, relation: string): string | undefined {
   const wanted = relation.toLowerCase();
@@ -288,14 +289,16 @@ export function linkTarget(header: string, relation: string): string | undefined
     at++;
     takeUntil(';,');
     let relations: string | undefined;
+    let hasResults = true;
     while (header.charAt(at) === ';') {
       at++;
       skip(blanks);
       const name = takeUntil('=;,').trim().toLowerCase();
       const value = takeValue();
       if (name === 'rel') relations ??= value;
+      if (name === 'results') hasResults = value.toLowerCase() !== 'false';
     }
-    if (relations?.toLowerCase().split(/\s+/).includes(wanted)) return target;
+    if (hasResults && relations?.toLowerCase().split(/\s+/).includes(wanted)) return target;
   }
   return undefined;
 }

@@ -22,6 +22,8 @@ it.each([
   ['</2>; rel="n\\ext"', '/2'],
   ["</2>; title*=UTF-8''next%20one; rel=next", '/2'],
   ['<?page=2>; rel="next"', '?page=2'],
+  ['</1>; rel="previous"; results="false", </2>; rel="next"; results="true"', '/2'],
+  ['</1>; rel="previous"; results="true", </2>; rel="next"; results="false"', undefined],
   ['', undefined],
   ['</2>', undefined],
   ['</2>; rel', undefined],
