@@ -30,6 +30,8 @@ const groups = {
     changesPageSizeMax: '`limit` of `GET /changes`, at most',
     changesWaitS: '`wait_s` of `GET /changes`, at most',
     changeCursorCharsMax: 'Characters of a cursor of changes',
+    subscriptionsMax: 'Subscriptions of an environment',
+    parkedChangesMax: 'Parked changes of a subscription',
     idempotencyKeyCharsMax: 'Characters of an `Idempotency-Key`',
     idempotencyMs: 'How long an `Idempotency-Key` is known',
     idempotentAnswerBytesMax: 'An answer that is kept for an `Idempotency-Key`, as JSON',

@@ -103,7 +103,7 @@ const tags: readonly Tag[] = [
   {
     name: 'Changes',
     description: 'Every change of every record of an environment, in order, for data pipelines.',
-    paths: ['/changes'],
+    paths: ['/changes', '/subscriptions'],
   },
   {
     name: 'Actions',

@@ -23,6 +23,7 @@ import { records } from './commands/records.ts';
 import { rootKeys } from './commands/root-keys.ts';
 import { runs } from './commands/runs.ts';
 import { config, doctor, status } from './commands/status.ts';
+import { subscriptions } from './commands/subscriptions.ts';
 import { sync } from './commands/sync.ts';
 import { generateTests, test } from './commands/tests.ts';
 import { topics } from './commands/topics.ts';
@@ -51,6 +52,7 @@ export const commandGroups: Readonly<Record<string, readonly Command[]>> = {
     connections,
     sync,
     records,
+    subscriptions,
     runs,
     logs,
     webhooks,

@@ -160,7 +160,11 @@ export type DemoSetUp = { readonly integrations: readonly ({ readonly unique_key
 
 export type TypedTopic = { readonly provider_config_key: string; readonly model: string; readonly topic: string; readonly subject: string; readonly enabled_at: string };
 
-export type Change = { readonly id: string | null; readonly action: 'added' | 'updated' | 'deleted' | 'pruned' | 'restored' | 'purged'; readonly at: string | null; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly model: string; readonly variant: string; readonly record_id: string; readonly seq: number | null; readonly version: number | null; readonly actor: string | null; readonly run_id: string | null; readonly sync: string | null; readonly first_seen_at: string | null; readonly last_modified_at: string | null; readonly deleted_at: string | null; readonly pruned_at: string | null; readonly record: { readonly id: string; readonly [name: string]: unknown } | null };
+export type Change = { readonly id: string | null; readonly place: string; readonly action: 'added' | 'updated' | 'deleted' | 'pruned' | 'restored' | 'purged'; readonly at: string | null; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly model: string; readonly variant: string; readonly record_id: string; readonly seq: number | null; readonly version: number | null; readonly actor: string | null; readonly run_id: string | null; readonly sync: string | null; readonly first_seen_at: string | null; readonly last_modified_at: string | null; readonly deleted_at: string | null; readonly pruned_at: string | null; readonly record: { readonly id: string; readonly [name: string]: unknown } | null };
+
+export type Subscription = { readonly name: string; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly model: string | null; readonly variant: string | null; readonly behind: number; readonly parked: number; readonly created_at: string; readonly committed_at: string | null };
+
+export type ParkedChange = { readonly place: string; readonly reason: string; readonly parked_at: string; readonly change: Change | null };
 
 export type AlertDestination = { readonly id: string; readonly display_name: string; readonly type: 'webhook' | 'slack' | 'email'; readonly target: string; readonly alerts: readonly ('connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck')[] | null; readonly enabled: boolean; readonly created_at: string; readonly updated_at: string };
 
@@ -493,7 +497,7 @@ export interface Operations {
   };
   /** Create an API key of an environment. */
   'POST /environment/api-keys': {
-    readonly body: { readonly environment_id: number; readonly display_name: string; readonly scopes?: readonly ('environment:*' | 'environment:integrations:*' | 'environment:connections:*' | 'environment:connect_sessions:*' | 'environment:syncs:*' | 'environment:syncs:variant:*' | 'environment:functions:*' | 'environment:records:*' | 'environment:changes:*' | 'environment:logs:*' | 'environment:actions:*' | 'environment:variables:*' | 'environment:webhook_endpoints:*' | 'environment:webhooks:*' | 'environment:alerts:*' | 'environment:typed_topics:*' | 'environment:webhook_signing_key:*' | 'environment:integrations:list' | 'environment:integrations:list_credentials' | 'environment:integrations:list_functions' | 'environment:integrations:read' | 'environment:integrations:read_credentials' | 'environment:integrations:create' | 'environment:integrations:update' | 'environment:integrations:delete' | 'environment:connections:list' | 'environment:connections:list_credentials' | 'environment:connections:read' | 'environment:connections:read_credentials' | 'environment:connections:create' | 'environment:connections:update' | 'environment:connections:delete' | 'environment:connect_sessions:write' | 'environment:syncs:read' | 'environment:syncs:execute' | 'environment:syncs:update' | 'environment:syncs:variant:create' | 'environment:syncs:variant:delete' | 'environment:deploy' | 'environment:functions:list' | 'environment:functions:read' | 'environment:functions:delete' | 'environment:functions:compile' | 'environment:functions:dryrun' | 'environment:records:read' | 'environment:records:write' | 'environment:changes:read' | 'environment:logs:read' | 'environment:logs:keep' | 'environment:actions:execute' | 'environment:proxy' | 'environment:variables:read' | 'environment:variables:write' | 'environment:webhook_endpoints:read' | 'environment:webhook_endpoints:write' | 'environment:webhooks:read' | 'environment:webhooks:resend' | 'environment:alerts:read' | 'environment:alerts:write' | 'environment:typed_topics:read' | 'environment:typed_topics:write' | 'environment:webhook_signing_key:read' | 'environment:webhook_signing_key:rotate' | 'environment:mcp')[]; readonly profile?: 'auth' | 'deploy' | 'backend'; readonly expires_at?: string | null };
+    readonly body: { readonly environment_id: number; readonly display_name: string; readonly scopes?: readonly ('environment:*' | 'environment:integrations:*' | 'environment:connections:*' | 'environment:connect_sessions:*' | 'environment:syncs:*' | 'environment:syncs:variant:*' | 'environment:functions:*' | 'environment:records:*' | 'environment:changes:*' | 'environment:subscriptions:*' | 'environment:logs:*' | 'environment:actions:*' | 'environment:variables:*' | 'environment:webhook_endpoints:*' | 'environment:webhooks:*' | 'environment:alerts:*' | 'environment:typed_topics:*' | 'environment:webhook_signing_key:*' | 'environment:integrations:list' | 'environment:integrations:list_credentials' | 'environment:integrations:list_functions' | 'environment:integrations:read' | 'environment:integrations:read_credentials' | 'environment:integrations:create' | 'environment:integrations:update' | 'environment:integrations:delete' | 'environment:connections:list' | 'environment:connections:list_credentials' | 'environment:connections:read' | 'environment:connections:read_credentials' | 'environment:connections:create' | 'environment:connections:update' | 'environment:connections:delete' | 'environment:connect_sessions:write' | 'environment:syncs:read' | 'environment:syncs:execute' | 'environment:syncs:update' | 'environment:syncs:variant:create' | 'environment:syncs:variant:delete' | 'environment:deploy' | 'environment:functions:list' | 'environment:functions:read' | 'environment:functions:delete' | 'environment:functions:compile' | 'environment:functions:dryrun' | 'environment:records:read' | 'environment:records:write' | 'environment:changes:read' | 'environment:subscriptions:read' | 'environment:subscriptions:consume' | 'environment:subscriptions:write' | 'environment:logs:read' | 'environment:logs:keep' | 'environment:actions:execute' | 'environment:proxy' | 'environment:variables:read' | 'environment:variables:write' | 'environment:webhook_endpoints:read' | 'environment:webhook_endpoints:write' | 'environment:webhooks:read' | 'environment:webhooks:resend' | 'environment:alerts:read' | 'environment:alerts:write' | 'environment:typed_topics:read' | 'environment:typed_topics:write' | 'environment:webhook_signing_key:read' | 'environment:webhook_signing_key:rotate' | 'environment:mcp')[]; readonly profile?: 'auth' | 'deploy' | 'backend'; readonly expires_at?: string | null };
     readonly answer: { readonly data: ApiKeyWithSecret };
   };
   /** Delete an API key of an environment. */
@@ -1090,6 +1094,60 @@ export interface Operations {
   'GET /changes': {
     readonly query?: { readonly provider_config_key?: string; readonly connection_id?: string; readonly model?: string; readonly variant?: string; readonly cursor?: string; readonly from?: 'start' | 'end' | string; readonly limit?: number; readonly wait_s?: number };
     readonly answer: { readonly changes: readonly Change[]; readonly cursor: string; readonly has_more: boolean };
+  };
+  /** List the subscriptions. */
+  'GET /subscriptions': {
+    readonly answer: { readonly data: readonly Subscription[] };
+  };
+  /** Read a subscription. */
+  'GET /subscriptions/{name}': {
+    readonly params: { readonly name: string };
+    readonly answer: { readonly data: Subscription };
+  };
+  /** Create a subscription. */
+  'PUT /subscriptions/{name}': {
+    readonly params: { readonly name: string };
+    readonly body?: { readonly provider_config_key?: string; readonly connection_id?: string; readonly model?: string; readonly variant?: string; readonly from?: 'start' | 'end' | string };
+    readonly answer: { readonly data: Subscription };
+  };
+  /** Delete a subscription with its position. */
+  'DELETE /subscriptions/{name}': {
+    readonly params: { readonly name: string };
+    readonly answer: Success;
+  };
+  /** Read the next changes of a subscription. */
+  'GET /subscriptions/{name}/changes': {
+    readonly params: { readonly name: string };
+    readonly query?: { readonly cursor?: string; readonly limit?: number; readonly wait_s?: number };
+    readonly answer: { readonly changes: readonly Change[]; readonly cursor: string; readonly has_more: boolean };
+  };
+  /** Commit the position of a subscription. */
+  'POST /subscriptions/{name}/commit': {
+    readonly params: { readonly name: string };
+    readonly body: { readonly cursor: string };
+    readonly answer: { readonly data: Subscription };
+  };
+  /** Move a subscription. */
+  'POST /subscriptions/{name}/seek': {
+    readonly params: { readonly name: string };
+    readonly body: { readonly from: 'start' | 'end' | string };
+    readonly answer: { readonly data: Subscription };
+  };
+  /** Park a change that cannot be processed. */
+  'POST /subscriptions/{name}/parked': {
+    readonly params: { readonly name: string };
+    readonly body: { readonly place: string; readonly reason: string };
+    readonly answer: { readonly data: Subscription };
+  };
+  /** List the parked changes of a subscription, oldest first. */
+  'GET /subscriptions/{name}/parked': {
+    readonly params: { readonly name: string };
+    readonly answer: { readonly data: readonly ParkedChange[] };
+  };
+  /** Release a parked change. */
+  'DELETE /subscriptions/{name}/parked/{place}': {
+    readonly params: { readonly name: string; readonly place: string };
+    readonly answer: Success;
   };
   /** List the alert destinations, oldest first. */
   'GET /alert-destinations': {

@@ -42,6 +42,10 @@ export const limits = {
   changesWaitS: 20,
   /** A cursor has the position of every partition of the topic. */
   changeCursorCharsMax: 16_384,
+  /** Of an environment. */
+  subscriptionsMax: 100,
+  /** Of a subscription. */
+  parkedChangesMax: 100,
   requestHeadMs: 15_000,
   requestMs: 120_000,
   /** Tables in process: larger ones are checked after the start. */

@@ -36,6 +36,42 @@ const svc = (line: string): Promise<Ended> => {
 };
 
 describe('the command line', () => {
+  it('reads the changes of records from a position that the service keeps', async () => {
+    const crm = await world.connect();
+    crm.account.contacts = [
+      { id: 'a', name: 'Ada' },
+      { id: 'b', name: 'Bob' },
+    ];
+    await crm.run('contacts');
+    const made = await svc('subscriptions create lake --model Contact -e dev');
+    expect(made.out).toMatch(
+      /^subscription +of +committed +parked +behind\nlake +Contact +never +0 +\d+\n$/,
+    );
+    const linesOf = ({ out }: { readonly out: string }) =>
+      out
+        .trim()
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as { record_id: string; place: string });
+    const [first] = linesOf(await svc('subscriptions read lake --limit 1 -e dev'));
+    const again = linesOf(await svc('subscriptions read lake --limit 1 --commit -e dev'));
+    expect(again).toEqual([first]);
+    const [second] = linesOf(await svc('subscriptions read lake --limit 1 --commit -e dev'));
+    expect([first, second].map((one) => one?.record_id)).toEqual(['a', 'b']);
+    const park = { place: second?.place, reason: 'No owner.' };
+    await world.gateway.call('POST', '/subscriptions/lake/parked', { body: park });
+    expect((await svc('subscriptions parked lake -e dev')).out).toMatch(/Contact +b +No owner\./);
+    const released = await svc(`subscriptions release lake ${second?.place} -e dev`);
+    expect(released.out).toBe(`Released ${second?.place}\n`);
+    expect(await svc('subscriptions seek lake -e dev'), 'nobody agreed').toMatchObject({
+      exitCode: 4,
+    });
+    expect(await svc('subscriptions seek lake --yes -e dev')).toMatchObject({ exitCode: 0 });
+    expect(linesOf(await svc('subscriptions read lake -e dev'))).toHaveLength(2);
+    expect((await svc('subscriptions delete lake --yes -e dev')).out).toBe('Deleted lake\n');
+    expect((await svc('subscriptions read lake -e dev')).err).toContain('no subscription "lake"');
+  });
+
   it('lists alerts, and manages a destination from its creation to its end', async () => {
     expect((await svc('alerts list -e dev')).out).toMatch(
       /^alert +state +since +notified +count +of\nconnections_failing +ok +- +- +0 +-\n/,

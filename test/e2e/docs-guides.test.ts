@@ -130,7 +130,8 @@ describe('a reader of the guides', () => {
 
   it('looks into the topics', async () => {
     const blocks = blocksOf(page('guide-data-teams'), 'sh');
-    const [topics = '', changes = '', followed = '', typed = ''] = await follow(blocks);
+    const [topics = '', changes = '', followed = '', subscribed = '', typed = ''] =
+      await follow(blocks);
     expect(topics).toContain('svc.records.v1');
     expect(topics).toContain('"Contact"');
     const document = JSON.parse(readFileSync(join(folder, 'asyncapi.json'), 'utf8')) as object;
@@ -143,6 +144,8 @@ describe('a reader of the guides', () => {
       .map((line) => JSON.parse(line) as object);
     expect(lines[0]).toMatchObject({ model: 'Contact', record: {} });
     expect(lines.at(-1)).toHaveProperty('cursor');
+    expect(subscribed).toMatch(/^warehouse +Contact +never +0 +\d+$/m);
+    expect(subscribed).toMatch(/^warehouse +Contact +\d{4}-\S+ +0 +\d+$/m);
     expect(typed).toContain('Contact');
   });
 

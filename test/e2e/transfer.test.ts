@@ -1,4 +1,4 @@
-/* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-return, typescript/no-unsafe-call --
+/* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access, typescript/no-unsafe-return, typescript/no-unsafe-call --
    a test looks into any answer */
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -107,6 +107,27 @@ describe.each(Object.entries(ways))('a gateway whose log was %s', (_, { copy, en
       );
     crm.account.contacts = Array.from({ length: 25 }, (_, n) => ({ id: `c${n}`, name: `${n}` }));
     await crm.run('contacts');
+    const subscription = (method: string, path = '', body?: object) =>
+      world.gateway.call(
+        method,
+        `/subscriptions/warehouse${path}`,
+        body === undefined ? {} : { body },
+      );
+    succeeded(await subscription('PUT', '', {}));
+    const consumed = succeeded(await subscription('GET', '/changes?limit=7'));
+    const { place } = consumed.changes[0] as { place: string };
+    succeeded(await subscription('POST', '/parked', { place, reason: 'kept' }));
+    succeeded(await subscription('POST', '/commit', { cursor: consumed.cursor }));
+    const left = async () => {
+      const { changes } = succeeded(await subscription('GET', '/changes'));
+      return (changes as { id: string }[]).map(({ id }) => id).sort();
+    };
+    const parked = async () =>
+      succeeded(await subscription('GET', '/parked')).data.map(
+        (one: { change: { id: string } }) => one.change.id,
+      );
+    const kept = { left: await left(), parked: await parked() };
+    expect(kept.left).toHaveLength(18);
     const queued = await crm.action('echo', { kept: 1 }, { 'x-async': 'true' });
     const text = async (query: string) => {
       const { url, key } = world.gateway;
@@ -130,6 +151,9 @@ describe.each(Object.entries(ways))('a gateway whose log was %s', (_, { copy, en
     expect(queued.status).toBe(202);
     expect(first).toBe(await text(''));
     expect(second).toBe(await text(`&cursor=${encodeURIComponent(cursor)}`));
+    expect({ left: await left(), parked: await parked() }).toEqual(kept);
+    const late = await subscription('POST', '/commit', { cursor: consumed.cursor });
+    expect(late).toMatchObject({ status: 400, body: { error: { code: 'invalid_cursor_value' } } });
     await allTaken();
     expect({ hooks: world.receiver.received.length, calls: crm.account.asked.length }).toEqual(
       before,

@@ -14,6 +14,7 @@ import { integrationEntity } from '#modules/connections/integrations/entity.ts';
 import { revocationEntity } from '#modules/connections/revocations/entity.ts';
 import { alertDestinationEntity } from '#modules/extensions/alert-destinations/entity.ts';
 import { alertEntity } from '#modules/extensions/alerts/entity.ts';
+import { subscriptionEntity } from '#modules/extensions/changes/subscriptions/entity.ts';
 import { typedTopicEntity } from '#modules/extensions/typed-topics/entity.ts';
 import { actionRunEntity } from '#modules/functions/actions/entity.ts';
 import { checkpointEntity } from '#modules/functions/checkpoints/entity.ts';
@@ -47,6 +48,7 @@ export const definitions = {
   projection: projectionEntity,
   'consumer-group': consumerGroupEntity,
   'typed-topic': typedTopicEntity,
+  subscription: subscriptionEntity,
   'webhook-endpoint': webhookEndpointEntity,
   'alert-destination': alertDestinationEntity,
   alert: alertEntity,

@@ -36,6 +36,9 @@ const notAudited: readonly string[] = [
   'PATCH /connections/metadata',
   'POST /connection/metadata',
   'PATCH /connection/metadata',
+  'POST /subscriptions/{name}/commit',
+  'POST /subscriptions/{name}/parked',
+  'DELETE /subscriptions/{name}/parked/{place}',
 ];
 
 const field = (from: Json | null, name: string): string => {

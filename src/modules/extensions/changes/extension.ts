@@ -1,7 +1,13 @@
+import { entitiesOfEnvironment } from '#modules/access/environments/dependents.ts';
 import type { Extension } from '../extension.ts';
 import { changeRoutes, changesStreamRoute } from './routes.ts';
+import { subscriptionEntity } from './subscriptions/entity.ts';
+import { subscriptionRoutes } from './subscriptions/routes.ts';
 
 export const changes: Extension = {
-  routes: changeRoutes,
+  routes: [...changeRoutes, ...subscriptionRoutes],
   streamRoutes: [changesStreamRoute],
+  environmentDependents: (control) => [
+    entitiesOfEnvironment(control, subscriptionEntity, { type: 'Delete' }),
+  ],
 };

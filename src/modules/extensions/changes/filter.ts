@@ -1,16 +1,14 @@
-import { z } from 'zod';
 import { connectionId, functionName, integrationKey, modelName } from '#http/fields.ts';
 import type { RecordChange } from '#modules/records/model/events.ts';
+import type { ChangeFilter } from './fields.ts';
 
-/** Which changes of an environment are wanted; without a field, all. */
+/** Query or body of a filter. */
 export const filterFields = {
   provider_config_key: integrationKey.optional(),
   connection_id: connectionId.optional(),
   model: modelName.optional(),
   variant: functionName.optional(),
 };
-
-export type ChangeFilter = z.output<z.ZodObject<typeof filterFields>>;
 
 /** What a filter looks at; an integration or connection that is not known is null. */
 type FilteredFields = Pick<RecordChange, 'integration' | 'connection_id' | 'model' | 'variant'>;

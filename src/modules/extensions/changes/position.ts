@@ -4,6 +4,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import type { Instant } from '#kernel/time.ts';
 import { recordsTopic } from '#modules/records/model/events.ts';
 import type { EventLog, Position } from '#ports/event-log.ts';
+import type { MessagePlace } from './fields.ts';
 
 const count = z.int().min(0);
 
@@ -74,3 +75,14 @@ export const movedTo = (
 /** Whether everything before the ends of the partitions was read. */
 export const hasReached = ({ offsets }: FeedPosition, ends: readonly number[]): boolean =>
   ends.every((end, partition) => (offsets[partition] ?? 0) >= end);
+
+/** The place as a change has it. */
+export const placeText = ({ partition, offset }: MessagePlace): string => `${partition}-${offset}`;
+
+export const placePattern = /^(\d{1,5})-(\d{1,15})$/;
+
+/** @param text matches `placePattern` */
+export function placeOf(text: string): MessagePlace {
+  const [, partition, offset] = placePattern.exec(text) ?? [];
+  return { partition: Number(partition), offset: Number(offset) };
+}

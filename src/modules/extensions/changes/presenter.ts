@@ -3,6 +3,8 @@ import { timestamp } from '#http/responses.ts';
 import { isoMicros, isoMicrosOrNull } from '#kernel/time.ts';
 import type { RecordChange } from '#modules/records/model/events.ts';
 import type { partsOfKey } from '#modules/records/projection/batch.ts';
+import type { MessagePlace } from './fields.ts';
+import { placeText } from './position.ts';
 
 /** ISO 8601 with microseconds and offset. */
 const micros = timestamp.meta({ examples: ['2026-02-01T08:00:00.000000+00:00'] });
@@ -14,6 +16,10 @@ export const changeShape = z
       .string()
       .nullable()
       .describe('The same wherever the change comes again: take each once. Null: see `action`.'),
+    place: z
+      .string()
+      .meta({ examples: ['3-1042'] })
+      .describe('Where the log has it; a subscription parks it by this.'),
     action: z
       .enum(['added', 'updated', 'deleted', 'pruned', 'restored', 'purged'])
       .describe(
@@ -55,9 +61,14 @@ export const changeShape = z
 type ShownChange = z.output<typeof changeShape>;
 
 /** As JSON: the record is passed on as it was saved, with every digit of its numbers. */
-export function changeText(change: RecordChange, payload: Buffer | null): string {
+export function changeText(
+  change: RecordChange,
+  place: MessagePlace,
+  payload: Buffer | null,
+): string {
   const shown: Omit<ShownChange, 'record'> = {
     id: change.event_id,
+    place: placeText(place),
     action: change.action,
     at: isoMicros(change.occurred_at),
     provider_config_key: change.integration,
@@ -90,10 +101,12 @@ export interface ConnectionNames {
 /** Of a record of which the log has only the tombstone. */
 export function purgedText(
   { model, variant, recordId }: KeyParts,
+  place: MessagePlace,
   connection: ConnectionNames | null,
 ): string {
   const shown: Omit<ShownChange, 'record'> = {
     id: null,
+    place: placeText(place),
     action: 'purged',
     at: null,
     provider_config_key: connection?.integrationKey ?? null,

@@ -1,4 +1,4 @@
-import type { ControlPlane } from '#control-plane/control-plane.ts';
+import { findCaughtUp, type ControlPlane } from '#control-plane/control-plane.ts';
 import { joinKey } from '#kernel/ids.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import { connectionEntity } from '#modules/connections/connections/entity.ts';
@@ -7,7 +7,8 @@ import { type RecordChange, recordsTopic } from '#modules/records/model/events.t
 import { partsOfKey } from '#modules/records/projection/batch.ts';
 import type { Batch, EventLog } from '#ports/event-log.ts';
 import type { Codec, Schemas } from '#ports/schemas.ts';
-import { isWanted, type ChangeFilter } from './filter.ts';
+import type { ChangeFilter, MessagePlace } from './fields.ts';
+import { isWanted } from './filter.ts';
 import { logPositions, type FeedPosition } from './position.ts';
 import { changeText, purgedText, type ConnectionNames } from './presenter.ts';
 
@@ -66,7 +67,8 @@ export async function* readChanges(
 
 const purgedKeysMax = 10_000;
 
-class ChangeReader {
+/** The wanted changes among the messages of an environment, as JSON. */
+export class ChangeReader {
   readonly #services: FeedServices;
   readonly #query: FeedQuery;
   readonly #codec: Codec<RecordChange>;
@@ -85,25 +87,31 @@ class ChangeReader {
     this.#keyPrefix = `${joinKey(query.environmentUid)}/`;
   }
 
-  async wantedOf({ messages }: Batch): Promise<FeedChange[]> {
+  async wantedOf({ partition, messages }: Batch): Promise<FeedChange[]> {
     this.#connections = new Map();
     const changes: FeedChange[] = [];
-    for (const message of messages) {
-      if (!message.key.startsWith(this.#keyPrefix)) continue;
+    for (const { key, value, offset } of messages) {
+      if (!key.startsWith(this.#keyPrefix)) continue;
+      const place = { partition, offset };
       const text =
-        message.value === null
-          ? await this.#purged(message.key)
-          : await this.#change(message.key, message.value);
-      if (text !== null) changes.push({ text, next: message.offset + 1 });
+        value === null
+          ? await this.#purged(key, place)
+          : await this.#changed(key, this.#codec.decode(value), place);
+      if (text !== null) changes.push({ text, next: offset + 1 });
     }
     return changes;
   }
 
-  async #change(key: string, value: Uint8Array): Promise<string | null> {
-    const change = this.#codec.decode(value);
+  #changed(key: string, change: RecordChange, place: MessagePlace): Promise<string | null> {
     if (change.action === 'purged') this.#awaitTombstone(key);
-    if (!isWanted(change, this.#query.filter)) return null;
-    return changeText(change, await this.#payload(change));
+    return this.textOf(change, place);
+  }
+
+  /** Null: the change is of another environment, or not wanted. */
+  async textOf(change: RecordChange, place: MessagePlace): Promise<string | null> {
+    const { environmentUid, filter } = this.#query;
+    if (change.environment_id !== environmentUid || !isWanted(change, filter)) return null;
+    return changeText(change, place, await this.#payload(change));
   }
 
   /** Null: the key of its connection is destroyed, or the connection deleted. */
@@ -119,7 +127,7 @@ class ChangeReader {
   }
 
   /** The purge itself is older than the log keeps what is superseded; null: it was read, or is not wanted. */
-  async #purged(key: string): Promise<string | null> {
+  async #purged(key: string, place: MessagePlace): Promise<string | null> {
     if (this.#purgedKeys.delete(key)) return null;
     const parts = partsOfKey(key);
     if (parts === null) return null;
@@ -127,7 +135,7 @@ class ChangeReader {
     const connection = await this.#connection(parts.connectionUid);
     const integration = connection?.integrationKey ?? null;
     const fields = { integration, connection_id: connection?.connectionId ?? null, model, variant };
-    return isWanted(fields, this.#query.filter) ? purgedText(parts, connection) : null;
+    return isWanted(fields, this.#query.filter) ? purgedText(parts, place, connection) : null;
   }
 
   #awaitTombstone(key: string): void {
@@ -139,14 +147,13 @@ class ChangeReader {
   async #connection(uid: string): Promise<ConnectionNames | null> {
     const known = this.#connections.get(uid);
     if (known !== undefined) return known;
-    const found =
-      this.#find(uid) ?? (await this.#services.control.view.caughtUp(), this.#find(uid));
+    const { view } = this.#services.control;
+    const state = await findCaughtUp(
+      view,
+      () => view.findBy(connectionEntity, 'uid', uid)?.state ?? null,
+    );
+    const found = state === null || state.isDeleting ? null : state;
     this.#connections.set(uid, found);
     return found;
-  }
-
-  #find(uid: string): ConnectionNames | null {
-    const found = this.#services.control.view.findBy(connectionEntity, 'uid', uid)?.state ?? null;
-    return found === null || found.isDeleting ? null : found;
   }
 }

@@ -1,37 +1,35 @@
 import { z } from 'zod';
 import { checkHeaders, checkQuery } from '#http/check-parts.ts';
 import type { AnyRoute, Caller } from '#http/define-route.ts';
-import { text, wholeNumber } from '#http/fields.ts';
 import { content, json } from '#http/responses.ts';
 import type { StreamRoute } from '#http/stream-route.ts';
-import { EnvironmentSlots } from '#kernel/environment-slots.ts';
-import { limits } from '#kernel/limits.ts';
 import { isStillAuthorized } from '#modules/access/console-sessions/handlers.ts';
 import { requireConnectionNamed } from '#modules/connections/connections/known-connections.ts';
 import { defineRoute, type OperationsServices } from '#modules/operations/services.ts';
-import { filterFields, type ChangeFilter } from './filter.ts';
-import { changesPage, type ChangesPage } from './page.ts';
-import { feedCursor, positionOf, startOf, type FeedPosition, type FeedStart } from './position.ts';
-import { changeShape } from './presenter.ts';
+import type { ChangeFilter } from './fields.ts';
+import { filterFields } from './filter.ts';
+import {
+  cursorField,
+  feedSlots,
+  feedStart,
+  fromField,
+  pageBytes,
+  pageFields,
+  pageShape,
+} from './page-fields.ts';
+import { changesPage } from './page.ts';
+import { feedCursor, positionOf, startOf, type FeedPosition } from './position.ts';
 import type { FeedQuery } from './read-changes.ts';
 import { streamChanges, type StreamFormat } from './stream.ts';
 
 const scopes = ['environment:changes:read'] as const;
-const slots = new EnvironmentSlots({
-  total: limits.changeFeedsMax,
-  perEnvironment: limits.environmentChangeFeedsMax,
-  code: 'too_many_request',
-  noun: 'readers of changes',
-});
 
-const cursor = text(1, limits.changeCursorCharsMax);
 const fields = {
   ...filterFields,
-  cursor: cursor
+  cursor: cursorField
     .optional()
     .describe('Position from an earlier response; it takes precedence over `from`.'),
-  from: z
-    .union([z.enum(['start', 'end']), z.iso.datetime({ offset: true })])
+  from: fromField
     .default('start')
     .describe(
       'Where to begin without a cursor: `start` with the state of every record, `end` with what comes from now on, or a time (RFC 3339) within the last 28 days.',
@@ -48,22 +46,11 @@ function placed(
   return cursor === undefined ? startOf(log, feedStart(from)) : positionOf(log, cursor);
 }
 
-const feedStart = (from: Start['from']): FeedStart =>
-  from === 'start' || from === 'end' ? from : { since: Date.parse(from) };
-
 /** @throws GatewayError `forbidden` */
 function feedQuery(caller: Caller, filter: ChangeFilter): FeedQuery {
   requireConnectionNamed(caller, filter.connection_id);
   return { environmentUid: caller.environmentUid, filter };
 }
-
-const pageShape = z.strictObject({
-  changes: z
-    .array(changeShape)
-    .describe('In the order of each record; between records there is none.'),
-  cursor: z.string().describe('Position after the changes; also where there is none.'),
-  has_more: z.boolean().describe('Whether the log had more at the time of the request.'),
-});
 
 const page = defineRoute({
   method: 'GET',
@@ -75,32 +62,24 @@ const page = defineRoute({
     'Of the environment, or of an integration, connection or model: every change of the last 28 days, and before that the last one of each record. With `wait_s` the response waits for a change.',
   query: z.strictObject({
     ...fields,
-    limit: wholeNumber(1, limits.changesPageSizeMax).default(limits.changesPageSizeDefault),
-    wait_s: wholeNumber(0, limits.changesWaitS)
-      .default(0)
-      .describe('How many seconds the response may wait for a change where there is none.'),
+    ...pageFields,
   }),
   answers: { 200: json('The changes.', pageShape) },
   errors: ['invalid_cursor_value'],
   async handle({ query, caller, services, signal }) {
     const { cursor, from, limit, wait_s: waitS, ...filter } = query;
     const wanted = feedQuery(caller, filter);
-    using _slot = slots.take(caller.environmentUid);
+    using _slot = feedSlots.take(caller.environmentUid);
     const position = await placed(services, { cursor, from });
     const options = { limit, waitMs: waitS * 1000, signal };
-    const body = pageBytes(await changesPage(services, wanted, position, options));
-    return { status: 200, body };
+    const read = await changesPage(services, wanted, position, options);
+    return { status: 200, body: pageBytes(read, feedCursor(read.position)) };
   },
 });
 
-function pageBytes({ changes, position, hasMore }: ChangesPage): Buffer {
-  const rest = JSON.stringify({ cursor: feedCursor(position), has_more: hasMore });
-  return Buffer.from(`{"changes":[${changes.join(',')}],${rest.slice(1)}`);
-}
-
 const streamQuery = z.strictObject(fields);
 const streamHeaders = z.object({
-  'last-event-id': cursor.optional(),
+  'last-event-id': cursorField.optional(),
   accept: z.string().optional(),
 });
 
@@ -125,7 +104,7 @@ export const changesStreamRoute: StreamRoute<OperationsServices> = {
     const { cursor, from, ...filter } = checkQuery(streamQuery, call.target.split('?', 2)[1] ?? '');
     const sent = checkHeaders(streamHeaders, request.headers);
     const wanted = feedQuery(caller, filter);
-    using _slot = slots.take(caller.environmentUid);
+    using _slot = feedSlots.take(caller.environmentUid);
     const position = await placed(services, { cursor: sent['last-event-id'] ?? cursor, from });
     const isAuthorized = () => isStillAuthorized(services, caller);
     await streamChanges(call, wanted, position, formatOf(sent.accept), isAuthorized);

@@ -77,28 +77,12 @@ export async function fillLog(target: Target, source: Source): Promise<number> {
     }
   }
   for (const { group, topic, positions } of source.groups) {
-    const moved = [...movedPositions(offsets, topic, positions)].map(([partition, offset]) => {
+    const moved = [...offsets.positions(topic, positions)].map(([partition, offset]) => {
       return { topic, partition, offset };
     });
     if (moved.length > 0) await log.commit({ group, positions: moved });
   }
   return total;
-}
-
-/** Where a new partition has messages of several old ones, the earliest: what is read again is known. */
-function movedPositions(
-  offsets: OffsetMaps,
-  topic: string,
-  positions: Readonly<Record<string, number>>,
-): ReadonlyMap<number, number> {
-  const moved = new Map<number, number>();
-  for (const [number, position] of Object.entries(positions)) {
-    for (const to of offsets.targets(topic, Number(number))) {
-      const next = offsets.next(topic, Number(number), to, position);
-      moved.set(to, Math.min(next, moved.get(to) ?? next));
-    }
-  }
-  return moved;
 }
 
 /**

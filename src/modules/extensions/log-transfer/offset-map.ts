@@ -103,6 +103,18 @@ export class OffsetMaps {
     return [...(this.#maps.get(`${topic}/${from}`)?.keys() ?? [from])];
   }
 
+  /** Where the new partition has messages of several old ones, the earliest: what is read again is known. */
+  positions(topic: string, former: Readonly<Record<string, number>>): ReadonlyMap<number, number> {
+    const moved = new Map<number, number>();
+    for (const [number, position] of Object.entries(former)) {
+      for (const to of this.targets(topic, Number(number))) {
+        const next = this.next(topic, Number(number), to, position);
+        moved.set(to, Math.min(next, moved.get(to) ?? next));
+      }
+    }
+    return moved;
+  }
+
   /** The new place of the message; null: it was not copied. */
   find(topic: string, { partition, offset }: BodyPlace): BodyPlace | null {
     const maps = this.#maps.get(`${topic}/${partition}`);
@@ -155,6 +167,12 @@ function entity(value: EntityValue, move: Move): EntityValue {
   return { ...value, state: JSON.stringify(change(JSON.parse(value.state) as never, move)) };
 }
 
+/** A subscription, as far as it names places of the records topic. */
+interface PositionedReader {
+  readonly offsets: readonly number[];
+  readonly parked: readonly BodyPlace[];
+}
+
 /** Entity kinds whose state contains offsets. */
 const states: Readonly<Record<string, Translate>> = {
   [ownerKey]: (note: OwnerNote, { offsets, from, to }) => ({
@@ -165,6 +183,14 @@ const states: Readonly<Record<string, Translate>> = {
     ...state,
     input: translatedBodyPlace(state.input, offsets),
     output: translatedBodyPlace(state.output, offsets),
+  }),
+  subscription: (state: PositionedReader, { offsets, owned }) => ({
+    ...state,
+    offsets: translatedOffsets(state.offsets, offsets, owned),
+    parked: state.parked.flatMap((one) => {
+      const found = offsets.find(recordsTopic, one);
+      return found === null ? [] : [{ ...one, ...found }];
+    }),
   }),
   'consumer-group': (state: ConsumerGroup, { offsets }) => {
     if (!isConsumerGroup(state.name)) return state;
@@ -178,6 +204,15 @@ const states: Readonly<Record<string, Translate>> = {
     );
     return { ...state, resets: Object.fromEntries(moved) };
   },
+};
+
+const translatedOffsets = (
+  formerOffsets: readonly number[],
+  offsets: OffsetMaps,
+  owned: number,
+): readonly number[] => {
+  const moved = offsets.positions(recordsTopic, Object.fromEntries(formerOffsets.entries()));
+  return Array.from({ length: owned }, (_, partition) => moved.get(partition) ?? 0);
 };
 
 const translatedBodyPlace = (place: BodyPlace | null, offsets: OffsetMaps): BodyPlace | null =>

@@ -117,6 +117,37 @@ const recordRows: readonly Row[] = [
     body: { model: 'Contact', until_cursor: names.cursor, limit: 1 },
   })),
   row('GET /changes', K('changes:read'), 200),
+  row('GET /subscriptions', K('subscriptions:read'), 200),
+  row('GET /subscriptions/{name}', K('subscriptions:read'), 404, () => ({
+    path: '/subscriptions/none',
+  })),
+  ...['changes', 'parked'].map((noun) =>
+    row(`GET /subscriptions/{name}/${noun}`, K('subscriptions:consume'), 404, () => ({
+      path: `/subscriptions/none/${noun}`,
+    })),
+  ),
+  changing('PUT /subscriptions/{name}', K('subscriptions:write'), 200, () => ({
+    path: '/subscriptions/warehouse',
+    body: {},
+  })),
+  changing('DELETE /subscriptions/{name}', K('subscriptions:write'), 404, () => ({
+    path: '/subscriptions/none',
+  })),
+  changing('POST /subscriptions/{name}/seek', K('subscriptions:write'), 404, () => ({
+    path: '/subscriptions/none/seek',
+    body: { from: 'start' },
+  })),
+  changing('POST /subscriptions/{name}/commit', K('subscriptions:consume'), 404, () => ({
+    path: '/subscriptions/none/commit',
+    body: { cursor: 'none' },
+  })),
+  changing('POST /subscriptions/{name}/parked', K('subscriptions:consume'), 404, () => ({
+    path: '/subscriptions/none/parked',
+    body: { place: '0-0', reason: 'none' },
+  })),
+  changing('DELETE /subscriptions/{name}/parked/{place}', K('subscriptions:consume'), 404, () => ({
+    path: '/subscriptions/none/parked/0-0',
+  })),
   row('GET /typed-topics', K('typed_topics:read'), 200),
   ...['PUT', 'DELETE'].map((method) =>
     changing(

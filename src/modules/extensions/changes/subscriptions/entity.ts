@@ -1,0 +1,57 @@
+import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
+import { publishConfig } from '#control-plane/public-message.ts';
+import {
+  subscription,
+  type CreateSubscription,
+  type Subscription,
+  type SubscriptionCommand,
+  type SubscriptionEvent,
+} from './subscription.ts';
+
+export interface SubscriptionEntity {
+  readonly kind: 'subscription';
+  readonly state: Subscription;
+  readonly command: SubscriptionCommand;
+  readonly event: SubscriptionEvent;
+  readonly topic: 'svc.config.v1';
+  readonly facts: Pick<CreateSubscription, 'siblings'>;
+}
+
+export const subscriptionRef = (
+  environmentUid: string,
+  name: string,
+): EntityRef<SubscriptionEntity> => ({
+  kind: 'subscription',
+  scope: environmentUid,
+  path: [environmentUid, name],
+});
+
+const actions = {
+  SubscriptionCreated: 'created',
+  SubscriptionMoved: 'updated',
+  SubscriptionDeleted: 'deleted',
+} as const;
+
+const publishSettings = publishConfig(
+  'subscription',
+  actions,
+  ({ environmentUid, name, filter }: Subscription) => ({
+    id: [environmentUid, name],
+    environmentUid,
+    document: { name, ...filter },
+  }),
+);
+
+export const subscriptionEntity: EntityDefinition<SubscriptionEntity> = {
+  kind: 'subscription',
+  decider: subscription,
+
+  facts(command, ref, siblings) {
+    if (command.type !== 'Create') return {};
+    return { siblings: siblings.list(ref, ref.path.slice(0, 1)).length };
+  },
+
+  publishes: { 'svc.config.v1': true },
+  // Progress is in the position alone: a commit for each batch would drown what was set.
+  publish: (event, ...rest) => (event.type in actions ? publishSettings(event, ...rest) : []),
+};
