@@ -123,6 +123,7 @@ async function buildTo(outdir: string): Promise<void> {
     buildDocsSite(root, join(outdir, 'pages/docs')),
   ]);
   for (const folder of sources) copyData(folder, outdir);
+  cpSync(join(root, 'templates'), join(outdir, 'templates'), { recursive: true });
   writeData(outdir, `src/modules/connections/providers/${builtInFile}`, builtInText());
   // Its pages name their own files.
   writeData(outdir, 'pages/docs/entries.json', '{}');
@@ -167,6 +168,7 @@ function stateOfSources(): string {
     [
       ...sources.map((folder) => `${folder}/**/*.*`),
       'examples/demo-provider/**/*.ts',
+      'templates/**/*.{ts,json}',
       '{docs,deploy,examples/consumers}/**/*.{md,svg,json}',
       '{CHANGELOG,SECURITY}.md',
       'bin/**/*.ts',

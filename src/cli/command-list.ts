@@ -1,4 +1,5 @@
 import type { Command } from './command.ts';
+import { add } from './commands/add.ts';
 import { alerts } from './commands/alerts.ts';
 import { api } from './commands/api.ts';
 import { audit } from './commands/audit.ts';
@@ -35,6 +36,7 @@ export const commandGroups: Readonly<Record<string, readonly Command[]>> = {
   'Functions of a project': [
     init,
     create,
+    add,
     compile,
     dev,
     dryrun,

@@ -136,6 +136,8 @@ const about = {
   /** Pages of the provider's documentation that show the shape and the parameters. */
   documentation: z.array(z.url()).min(1),
   checked_at: z.iso.date(),
+  /** Names of further fixtures of the provider that the function reads. */
+  uses: z.array(z.string()).default([]),
 };
 
 const recordsByModel = z.record(z.string(), z.array(object).min(1));

@@ -15,7 +15,7 @@ export interface ListedPage {
   /** Whether the request begins the list. */
   readonly isFirst: boolean;
   readonly isLast: boolean;
-  /** Whether the request asked only for what has changed. */
+  /** Whether the request asked only for what has changed: the list is shorter than without its filter. */
   readonly isIncremental: boolean;
 }
 
@@ -60,7 +60,7 @@ export function listPage(page: PageRequest): ListedPage {
     documents,
     isFirst: position.row === 0,
     isLast,
-    isIncremental: position.since > 0 || since !== null,
+    isIncremental: rows.length < selected(page, { ...begin, since: 0 }, null).length,
   };
 }
 

@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isJsonObject, type Json } from '#kernel/stable-json.ts';
+
+type FunctionKind = 'sync' | 'action' | 'on-event';
+
+/** A function of the box that can be added to a project (templates/README.md). */
+export interface Template {
+  readonly provider: string;
+  readonly kind: FunctionKind;
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly scopes: readonly string[];
+  /** Whether connections need metadata. */
+  readonly needsMetadata: boolean;
+  /** Pages of the provider's documentation. */
+  readonly documentation: readonly string[];
+  /** The file of the function, below the folder of templates. */
+  readonly file: string;
+  /** All files, that of the function first: what it imports, fixtures, test. */
+  readonly files: readonly TemplateFile[];
+}
+
+export interface TemplateFile {
+  /** Below the folder of templates, which is laid out as a project is. */
+  readonly path: string;
+  readonly text: string;
+  readonly sha256: string;
+}
+
+/** The build has a copy at the same path. */
+export const templatesFolder = fileURLToPath(new URL('../../templates', import.meta.url));
+
+const kindFolders: Readonly<Record<FunctionKind, string>> = {
+  sync: 'syncs',
+  action: 'actions',
+  'on-event': 'on-events',
+};
+
+/** Folders of shared files, which are no providers. */
+const sharedFolders: ReadonlySet<string> = new Set(['models', 'shared']);
+
+/** The providers with templates. */
+export const templateProviders = (folder = templatesFolder): readonly string[] =>
+  existsSync(folder)
+    ? readdirSync(folder, { withFileTypes: true })
+        .filter((entry) => entry.isDirectory() && !sharedFolders.has(entry.name))
+        .map(({ name }) => name)
+        .sort()
+    : [];
+
+/** The templates of a provider: syncs, actions, on-event functions, by name. */
+export function templatesOf(provider: string, folder = templatesFolder): readonly Template[] {
+  if (!templateProviders(folder).includes(provider)) return [];
+  return (Object.keys(kindFolders) as FunctionKind[]).flatMap((kind) => {
+    const functions = join(folder, provider, kindFolders[kind]);
+    if (!existsSync(functions)) return [];
+    return readdirSync(functions)
+      .filter((file) => file.endsWith('.ts'))
+      .sort()
+      .map((file) => readTemplate(folder, { provider, kind, name: basename(file, '.ts') }));
+  });
+}
+
+function readTemplate(
+  folder: string,
+  { provider, kind, name }: Pick<Template, 'provider' | 'kind' | 'name'>,
+): Template {
+  const file = `${provider}/${kindFolders[kind]}/${name}.ts`;
+  const text = readFileSync(join(folder, file), 'utf8');
+  const fixture = `${provider}/fixtures/${name}.json`;
+  const { documentation = [], uses = [] } = fixtureAt(folder, fixture);
+  const paths = [
+    ...importsOf(folder, file),
+    fixture,
+    ...uses.map((used) => `${provider}/fixtures/${used}.json`),
+    `${provider}/tests/${name}.test.ts`,
+  ];
+  return {
+    provider,
+    kind,
+    name,
+    description: literalOf(text, 'description') ?? '',
+    version: literalOf(text, 'version') ?? '1.0.0',
+    scopes: scopesOf(text),
+    needsMetadata: /^ {2}metadata:/m.test(text),
+    documentation,
+    file,
+    files: [...new Set(paths)]
+      .filter((path) => existsSync(join(folder, path)))
+      .map((path) => fileAt(folder, path)),
+  };
+}
+
+function fileAt(folder: string, path: string): TemplateFile {
+  const text = readFileSync(join(folder, path), 'utf8');
+  return { path, text, sha256: sha256(text) };
+}
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** The file and what it imports, through all files. */
+function importsOf(folder: string, file: string, found: readonly string[] = []): readonly string[] {
+  if (found.includes(file)) return found;
+  const text = readFileSync(join(folder, file), 'utf8');
+  let all: readonly string[] = [...found, file];
+  for (const [, specifier = ''] of text.matchAll(/from '(\.[^']+)\.js'/g)) {
+    const imported = `${posix.join(dirname(file), specifier)}.ts`;
+    all = importsOf(folder, imported, all);
+  }
+  return all;
+}
+
+interface FixtureFacts {
+  readonly documentation?: readonly string[];
+  /** Further fixtures of the provider. */
+  readonly uses?: readonly string[];
+}
+
+function fixtureAt(folder: string, path: string): FixtureFacts {
+  if (!existsSync(join(folder, path))) return {};
+  const content = JSON.parse(readFileSync(join(folder, path), 'utf8')) as Json;
+  if (!isJsonObject(content)) return {};
+  const textsAt = (name: string): readonly string[] => {
+    const value = content[name];
+    return Array.isArray(value) ? value.filter((one: Json) => typeof one === 'string') : [];
+  };
+  return { documentation: textsAt('documentation'), uses: textsAt('uses') };
+}
+
+/** The text of a property of the definition: a literal, as lint demands of templates. */
+function literalOf(text: string, property: 'description' | 'version'): string | undefined {
+  const pattern =
+    property === 'description'
+      ? /^ {2}description:\s*(?:'([^'\n]*)'|"([^"\n]*)")/m
+      : /^ {2}version:\s*(?:'([^'\n]*)'|"([^"\n]*)")/m;
+  const match = pattern.exec(text);
+  return match?.[1] ?? match?.[2];
+}
+
+function scopesOf(text: string): readonly string[] {
+  const list = /^ {2}scopes:\s*\[([^\]]*)\]/m.exec(text)?.[1] ?? '';
+  return [...list.matchAll(/'([^']*)'/g)].map(([, scope = '']) => scope);
+}
