@@ -280,5 +280,13 @@ async function resumption(stage: SyncStage): Promise<void> {
   expectTrue(resumed !== undefined, 'nothing was listed after the restart');
   if (!stage.isPaged || stage.fixture.resumes === 'start') return;
   const isAgain = resumed.isFirst && !resumed.isIncremental;
-  expectTrue(!isAgain, 'the run began with the first page again: it saves no checkpoint');
+  const shown = stage.pages
+    .slice(listed)
+    .map(
+      ({ documents }) => `  ${documents.map((document) => stage.dataset.idOf(document)).join()}`,
+    );
+  expectTrue(
+    !isAgain,
+    `the run began with the first page again: it saves no checkpoint. Pages after the kill:\n${shown.join('\n')}`,
+  );
 }
