@@ -116,7 +116,9 @@ const recordRows: readonly Row[] = [
     headers: headersOf(names),
     body: { model: 'Contact', until_cursor: names.cursor, limit: 1 },
   })),
-  row('GET /changes', K('changes:read'), 200),
+  row('GET /changes', K('changes:read'), 200, (names) => ({
+    path: `/changes?${query(of(names))}`,
+  })),
   row('GET /subscriptions', K('subscriptions:read'), 200),
   row('GET /subscriptions/{name}', K('subscriptions:read'), 404, () => ({
     path: '/subscriptions/none',
@@ -126,9 +128,9 @@ const recordRows: readonly Row[] = [
       path: `/subscriptions/none/${noun}`,
     })),
   ),
-  changing('PUT /subscriptions/{name}', K('subscriptions:write'), 200, () => ({
+  changing('PUT /subscriptions/{name}', K('subscriptions:write'), 200, (names) => ({
     path: '/subscriptions/warehouse',
-    body: {},
+    body: of(names),
   })),
   changing('DELETE /subscriptions/{name}', K('subscriptions:write'), 404, () => ({
     path: '/subscriptions/none',
