@@ -208,7 +208,7 @@ try {
       tests('examples'),
     ),
   ]);
-  pushTimes.push(...fast, ...examples, ...(await tests('system')));
+  pushTimes.push(...fast, ...examples, ...(await tests('system')), ...(await tests('templates')));
   await fetched;
   // Both wait much of the time.
   await Promise.all([fuzzing(), testsInBrowser()]);

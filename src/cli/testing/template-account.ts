@@ -42,6 +42,11 @@ export class TemplateAccount implements AsyncDisposable {
     return this.#template.gateway.client;
   }
 
+  /** Whether the gateway gets a new token by itself when the provider answers 401. */
+  get isRefreshed(): boolean {
+    return ['OAUTH2', 'OAUTH2_CC', 'TWO_STEP'].includes(this.#template.fake.provider.auth_mode);
+  }
+
   /** With credentials that the fake takes; again: replaces them. */
   async connect(metadata: JsonObject = {}): Promise<void> {
     const { played } = this.#template.fake;

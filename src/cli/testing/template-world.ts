@@ -34,6 +34,17 @@ async function openWorld(root: string): Promise<TemplateWorld> {
   return { fakes, gateway, sandbox, integrations: new Set() };
 }
 
+/** Ends the gateway and the fakes of a project; otherwise they end with the process. */
+export async function closeTemplateWorld(root: string): Promise<void> {
+  const world = worlds.get(root);
+  worlds.delete(root);
+  if (world === undefined) return;
+  const { fakes, gateway, sandbox } = await world;
+  await gateway[Symbol.asyncDispose]();
+  await sandbox[Symbol.asyncDispose]();
+  await fakes[Symbol.asyncDispose]();
+}
+
 /** A function of a template, deployed beside the fake of its provider. */
 export interface DeployedTemplate {
   readonly entry: Entry;
