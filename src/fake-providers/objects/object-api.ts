@@ -68,6 +68,13 @@ export class ObjectApi {
     this.insertsEmptyPages = false;
   }
 
+  /** Whether a fixture or the case that is played has the request. */
+  hasExchange(method: string, path: string): boolean {
+    const own = [...this.#fixtures.values()].flatMap(({ exchanges }) => exchanges);
+    const all = [...this.exchanges, ...own];
+    return all.some((one) => one.method === method && one.endpoint === path);
+  }
+
   /**
    * @param path below the base URL
    * @throws Refusal
