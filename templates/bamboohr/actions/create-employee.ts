@@ -1,0 +1,44 @@
+import { createAction } from 'svc';
+import { z } from 'zod';
+
+const action = createAction({
+  description: 'Creates an employee',
+  version: '1.0.0',
+  input: z.object({
+    first_name: z.string().min(1),
+    last_name: z.string().min(1),
+    work_email: z.email().optional(),
+    job_title: z.string().optional(),
+    department: z.string().optional(),
+    /** ISO 8601 date. */
+    start_date: z.iso.date().optional(),
+  }),
+  output: z.object({ id: z.string() }),
+
+  exec: async (svc, input) => {
+    try {
+      const { headers } = await svc.post({
+        endpoint: '/v1/employees',
+        data: {
+          firstName: input.first_name,
+          lastName: input.last_name,
+          workEmail: input.work_email,
+          jobTitle: input.job_title,
+          department: input.department,
+          hireDate: input.start_date,
+        },
+        retries: 3,
+      });
+      // The response has no body: the id is the end of the address of the employee.
+      const id = String(headers['location']).split('/').at(-1) ?? '';
+      return { id };
+    } catch (error) {
+      const { status } = (error as { response?: { status?: number } }).response ?? {};
+      if (status !== 409) throw error;
+      const message = 'An employee with this address exists';
+      throw new svc.ActionError({ type: 'employee_exists', message });
+    }
+  },
+});
+
+export default action;
