@@ -31,6 +31,7 @@ export function timeLike(sample: unknown, time: number): string | number {
   const isWhole = !/:\d{2}\.\d+/.test(text);
   const noted = isWhole ? `${iso.slice(0, 'YYYY-MM-DDTHH:MM:SS'.length)}Z` : iso;
   if (/^\d{4}-\d{2}-\d{2} /.test(text)) return noted.replace('T', ' ').replace('Z', '');
-  const [offset = 'Z'] = /[+-]00:?00$/.exec(text) ?? [];
+  const isLocal = /T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/.test(text);
+  const [offset = isLocal ? '' : 'Z'] = /[+-]00:?00$/.exec(text) ?? [];
   return noted.replace('Z', offset);
 }
