@@ -1,0 +1,55 @@
+import { createAction } from 'svc';
+import { z } from 'zod';
+
+const notFound = 404;
+
+/** A date lasts the whole day; Google wants the day after the last as end. */
+const timeOf = (time: string) => (time.includes('T') ? { dateTime: time } : { date: time });
+
+const action = createAction({
+  description: 'Creates an event in a calendar',
+  version: '1.0.0',
+  scopes: ['https://www.googleapis.com/auth/calendar.events'],
+  input: z.object({
+    /** Default: the calendar of the person. */
+    calendar_id: z.string().min(1).optional(),
+    title: z.string().min(1),
+    description: z.string().optional(),
+    location: z.string().optional(),
+    /** With offset, or a date. */
+    start: z.union([z.iso.datetime({ offset: true }), z.iso.date()]),
+    /** As `start`; the day after the last one for whole days. */
+    end: z.union([z.iso.datetime({ offset: true }), z.iso.date()]),
+    attendee_emails: z.array(z.email()).optional(),
+    /** Whether the attendees get an invitation by mail. */
+    sends_invitations: z.boolean().optional(),
+  }),
+  output: z.object({ id: z.string(), url: z.string().nullable() }),
+
+  exec: async (svc, input) => {
+    const calendarId = input.calendar_id ?? 'primary';
+    try {
+      const { data } = await svc.post<{ id: string; htmlLink?: string }>({
+        endpoint: `/calendars/${encodeURIComponent(calendarId)}/events`,
+        params: { sendUpdates: input.sends_invitations === true ? 'all' : 'none' },
+        data: {
+          summary: input.title,
+          description: input.description,
+          location: input.location,
+          start: timeOf(input.start),
+          end: timeOf(input.end),
+          attendees: input.attendee_emails?.map((email) => ({ email })),
+        },
+        retries: 3,
+      });
+      return { id: data.id, url: data.htmlLink ?? null };
+    } catch (error) {
+      const { status } = (error as { response?: { status?: number } }).response ?? {};
+      if (status !== notFound) throw error;
+      const message = `There is no calendar ${calendarId}`;
+      throw new svc.ActionError({ type: 'calendar_not_found', message });
+    }
+  },
+});
+
+export default action;
