@@ -47,7 +47,7 @@ export async function openProjectFakes(root: string): Promise<ProjectFakes> {
     try {
       if (provider === undefined) throw new Error('the catalog has no such provider');
       const fixtures = readFixtures(join(root, integrationKey, fixturesFolder));
-      const api = new ObjectApi(fixtures, Object.keys(provider.proxy?.query ?? {}));
+      const api = new ObjectApi(fixtures, provider.proxy);
       const played = fake.play(provider);
       played.serve((request, path) => {
         const isOwn = isVerification(provider, request) && !api.hasExchange(request.method, path);

@@ -18,6 +18,8 @@ const pagination = z.discriminatedUnion('type', [
     name: z.string(),
     /** Path of the next cursor in the response; left out where the cursor is the id of the last document. */
     path: z.string().optional(),
+    /** Where that id is in an expression: a regular expression whose first group is the id. */
+    pattern: z.string().optional(),
     /** What the path holds on the last page; default: it is left out. */
     end: z.enum(['absent', 'null', 'empty']).default('absent'),
     /** The last page has a cursor too, which lists what changes afterwards. */

@@ -103,8 +103,10 @@ function rowsUpToCursor(
 ): number {
   const { pagination } = rules;
   if (pagination.type !== 'cursor' || pagination.path !== undefined) return 0;
-  const id = sent.text(pagination.name);
-  if (id === null || id === '') return 0;
+  const text = sent.text(pagination.name);
+  const pattern = pagination.pattern === undefined ? null : patternOf(pagination.pattern);
+  const id = pattern === null ? text : pattern.exec(text ?? '')?.[1];
+  if (id === undefined || id === null || id === '') return 0;
   const ids = rows.map((document) => dataset.idOf(document));
   demand(ids.includes(id), `unknown_cursor: ${id}`);
   return ids.indexOf(id) + 1;

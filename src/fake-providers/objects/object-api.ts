@@ -1,5 +1,6 @@
 import { stableJson } from '#kernel/stable-json.ts';
 import { demand, Refusal, type Answer, type ReceivedRequest } from '../exchange.ts';
+import type { PlayedProvider } from '../play.ts';
 import { Dataset } from './dataset.ts';
 import {
   isObjectFixture,
@@ -17,6 +18,8 @@ interface ListMatch {
   readonly rules: ListRules;
   readonly parents: Readonly<Record<string, string>>;
 }
+
+type Rules = Pick<NonNullable<PlayedProvider['definition']['proxy']>, 'query' | 'verification'>;
 
 /** A page that was listed, in order. */
 export interface LoggedPage extends Omit<ListedPage, 'answer'> {
@@ -42,9 +45,11 @@ export class ObjectApi {
   readonly #datasets = new Map<string, Dataset>();
   /** Parameters with which the definition places credentials. */
   readonly #ownParameters: ReadonlySet<string>;
+  readonly #verification: Rules['verification'];
 
-  constructor(fixtures: ReadonlyMap<string, Fixture>, ownParameters: readonly string[] = []) {
-    this.#ownParameters = new Set(ownParameters);
+  constructor(fixtures: ReadonlyMap<string, Fixture>, { query = {}, verification }: Rules = {}) {
+    this.#ownParameters = new Set(Object.keys(query));
+    this.#verification = verification;
     for (const [name, fixture] of fixtures) {
       if (!isObjectFixture(fixture)) continue;
       this.#fixtures.set(name, fixture);
@@ -92,7 +97,14 @@ export class ObjectApi {
     if (list !== null) return this.#page(list, request, sent);
     const item = this.#item(request, path);
     if (item !== null) return item;
+    if (this.#isVerification(request, path)) return { status: 200, body: {} };
     throw new Refusal(404, 'not_found', `no_fixture: ${request.method} ${path}`);
+  }
+
+  /** The request that tries credentials when a connection is made. */
+  #isVerification({ method }: ReceivedRequest, path: string): boolean {
+    const { method: own = 'GET', endpoints = [] } = this.#verification ?? {};
+    return method === own && endpoints.some((endpoint) => endpoint.split('?')[0] === path);
   }
 
   #page({ name, rules, parents }: ListMatch, request: ReceivedRequest, sent: SentParameters) {
