@@ -186,6 +186,7 @@ export async function startPositions(
   const filled = await store.queryRows(`SELECT 1 FROM ${tables.tables[0]} LIMIT 1`);
   const found: StoredPosition[] = [];
   const rebuilt: number[] = [];
+  const first: StoredPosition[] = [];
   const ends = new Map<number, number>();
   let toRead = 0;
   for (const partition of deps.held ?? partitionNumbers(deps.partitions)) {
@@ -203,11 +204,16 @@ export async function startPositions(
       found.push(position);
       continue;
     }
+    // Of an empty log, the start is the end: a kill before the next save costs no rebuild.
+    const atEndAt = end === start ? clock.now() : 0;
+    const beginning = { partition, next: start, ownerEpoch: 0, atEndAt };
+    found.push(beginning);
+    if (position === undefined && end === start && filled.length === 0) {
+      first.push(beginning);
+      continue;
+    }
     rebuilt.push(partition);
     toRead += end - start;
-    // Of an empty log, the start is the end: a kill before the next save costs no further rebuild.
-    const atEndAt = end === start ? clock.now() : 0;
-    found.push({ partition, next: start, ownerEpoch: 0, atEndAt });
   }
   if (rebuilt.length > 0) deps.emptying?.();
   const emptied = new Map(rebuilt.map((partition) => [partition, ends.get(partition) ?? 0]));
@@ -215,7 +221,9 @@ export async function startPositions(
   const complete = found.filter(
     ({ partition, next }) => rebuilt.includes(partition) && next === ends.get(partition),
   );
-  if (complete.length > 0) await positions.save(complete);
+  // Nothing was ever inserted for the first ones, and their tables need no emptying.
+  const settled = [...first, ...complete];
+  if (settled.length > 0) await positions.save(settled);
   const filling = found.filter(
     ({ partition, next }) => next < (emptied.get(partition) ?? refillEnds.get(partition) ?? 0),
   );
