@@ -157,7 +157,10 @@ describe('the changes of an environment', () => {
 
   it.each([
     [{ cursor: 'nonsense' }, 'invalid_cursor_value'],
-    [{ cursor: Buffer.from('["another log",[0]]').toString('base64url') }, 'invalid_cursor_value'],
+    [
+      { cursor: Buffer.from(JSON.stringify(['another log', [0], [0]])).toString('base64url') },
+      'invalid_cursor_value',
+    ],
     [{ from: 'yesterday' }, 'invalid_query_params'],
     [{ limit: '0' }, 'invalid_query_params'],
     [{ wait_s: '3600' }, 'invalid_query_params'],
@@ -170,11 +173,12 @@ describe('the changes of an environment', () => {
   });
 
   it('refuse a cursor beyond the end of the log', async () => {
-    const [log, offsets] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [
+    const [log, offsets, epochs] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [
       string,
       number[],
+      number[],
     ];
-    const beyond = Buffer.from(JSON.stringify([log, offsets.map(() => 2 ** 50)]));
+    const beyond = Buffer.from(JSON.stringify([log, offsets.map(() => 2 ** 50), epochs]));
     expect(await ask({ cursor: beyond.toString('base64url') })).toMatchObject({ status: 400 });
   });
 });

@@ -44,14 +44,14 @@ export async function changesPage(
   using patience = new Patience(waitMs, () => hasReached(position, ends));
   const until = AbortSignal.any([signal, patience.signal]);
   for await (const batch of readChanges(services, query, from, until)) {
-    for (const { text, next } of batch.changes) {
+    for (const change of batch.changes) {
       if (isFull()) break;
-      changes.push(text);
-      bytes += text.length;
-      position = movedTo(position, batch.partition, next);
+      changes.push(change.text);
+      bytes += change.text.length;
+      position = movedTo(position, change);
     }
     if (isFull()) break;
-    position = movedTo(position, batch.partition, batch.next);
+    position = movedTo(position, batch);
     if (isWhole()) break;
     patience.look();
   }

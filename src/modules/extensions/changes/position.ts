@@ -14,14 +14,17 @@ export interface FeedPosition {
   readonly log: string;
   /** By partition, the offset of the next message. */
   readonly offsets: readonly number[];
+  /** By partition, the highest epoch of an owner among the changes read: one of a lower epoch was fenced. */
+  readonly epochs: readonly number[];
 }
 
 const partitionsMax = 10_000;
-const cursor = cursorOf(z.tuple([z.string().min(1), z.array(count).min(1).max(partitionsMax)]));
+const ofPartitions = z.array(count).min(1).max(partitionsMax);
+const cursor = cursorOf(z.tuple([z.string().min(1), ofPartitions, ofPartitions]));
 
 /** The cursor of the position, which only this log understands. */
-export const feedCursor = ({ log, offsets }: FeedPosition): string =>
-  cursor.text([log, [...offsets]]);
+export const feedCursor = ({ log, offsets, epochs }: FeedPosition): string =>
+  cursor.text([log, [...offsets], [...epochs]]);
 
 /** Where a reader without a cursor begins. */
 export type FeedStart = 'start' | 'end' | { readonly since: Instant };
@@ -29,7 +32,7 @@ export type FeedStart = 'start' | 'end' | { readonly since: Instant };
 /** @throws GatewayError `log_unavailable` */
 export async function startOf(log: EventLog, from: FeedStart): Promise<FeedPosition> {
   const [identity, ends] = await Promise.all([log.identity(), log.endOffsets(recordsTopic)]);
-  return { log: identity, offsets: await offsetsOf(log, from, ends) };
+  return { log: identity, offsets: await offsetsOf(log, from, ends), epochs: ends.map(() => 0) };
 }
 
 async function offsetsOf(
@@ -47,7 +50,7 @@ async function offsetsOf(
  * @throws GatewayError `invalid_cursor_value`: it is none, or of another log; `log_unavailable`
  */
 export async function positionOf(log: EventLog, text: string): Promise<FeedPosition> {
-  const [ofLog, offsets] = cursor.parse(text);
+  const [ofLog, offsets, epochs] = cursor.parse(text);
   const [identity, ends] = await Promise.all([log.identity(), log.endOffsets(recordsTopic)]);
   if (ofLog !== identity) {
     const message =
@@ -56,21 +59,33 @@ export async function positionOf(log: EventLog, text: string): Promise<FeedPosit
   }
   const isOfTopic =
     offsets.length === ends.length &&
+    epochs.length === ends.length &&
     offsets.every((offset, partition) => offset <= (ends[partition] ?? 0));
   if (!isOfTopic) throw new GatewayError('invalid_cursor_value');
-  return { log: identity, offsets };
+  return { log: identity, offsets, epochs };
 }
 
 /** As the log is asked for it. */
 export const logPositions = ({ offsets }: FeedPosition): Position[] =>
   offsets.map((offset, partition) => ({ topic: recordsTopic, partition, offset }));
 
-/** The position with another offset in a partition. */
+/** How far a partition was read. */
+export interface ReadPartition {
+  readonly partition: number;
+  /** Offset of the next message. */
+  readonly next: number;
+  /** The highest epoch so far. */
+  readonly epoch: number;
+}
+
 export const movedTo = (
   position: FeedPosition,
-  partition: number,
-  offset: number,
-): FeedPosition => ({ ...position, offsets: position.offsets.with(partition, offset) });
+  { partition, next, epoch }: ReadPartition,
+): FeedPosition => ({
+  ...position,
+  offsets: position.offsets.with(partition, next),
+  epochs: position.epochs.with(partition, epoch),
+});
 
 /** Whether everything before the ends of the partitions was read. */
 export const hasReached = ({ offsets }: FeedPosition, ends: readonly number[]): boolean =>

@@ -9,7 +9,7 @@ import type { Batch, EventLog } from '#ports/event-log.ts';
 import type { Codec, Schemas } from '#ports/schemas.ts';
 import type { ChangeFilter, MessagePlace } from './fields.ts';
 import { isWanted } from './filter.ts';
-import { logPositions, type FeedPosition } from './position.ts';
+import { logPositions, type FeedPosition, type ReadPartition } from './position.ts';
 import { changeText, purgedText, type ConnectionNames } from './presenter.ts';
 
 export interface FeedServices {
@@ -24,19 +24,14 @@ export interface FeedQuery {
   readonly filter: ChangeFilter;
 }
 
-/** A wanted change. */
-interface FeedChange {
+/** A wanted change, and how far its partition was read with it. */
+interface FeedChange extends ReadPartition {
   readonly text: string;
-  /** Offset after it. */
-  readonly next: number;
 }
 
-/** Some messages of a partition. */
-export interface FeedBatch {
-  readonly partition: number;
+/** Some messages of a partition, and how far it was read with them, wanted or not. */
+export interface FeedBatch extends ReadPartition {
   readonly changes: readonly FeedChange[];
-  /** Offset after the messages, wanted or not. */
-  readonly next: number;
 }
 
 /** Also the longest time for which other requests of the thread wait. */
@@ -55,13 +50,13 @@ export async function* readChanges(
 ): AsyncGenerator<FeedBatch> {
   const codec = await services.schemas.codec<RecordChange>(recordsTopic);
   const reader = new ChangeReader(services, query, codec);
+  const epochs = [...position.epochs];
   const options = { signal, maxBytes: batchBytesMax };
   for await (const batch of services.log.follow(logPositions(position), options)) {
-    yield {
-      partition: batch.partition,
-      changes: await reader.wantedOf(batch),
-      next: batch.next,
-    };
+    const { partition } = batch;
+    const read = await reader.read(batch, epochs[partition] ?? 0);
+    epochs[partition] = read.epoch;
+    yield read;
   }
 }
 
@@ -87,19 +82,23 @@ export class ChangeReader {
     this.#keyPrefix = `${joinKey(query.environmentUid)}/`;
   }
 
-  async wantedOf({ partition, messages }: Batch): Promise<FeedChange[]> {
+  /** @param fence the highest epoch read of the partition so far */
+  async read({ partition, messages, next }: Batch, fence: number): Promise<FeedBatch> {
     this.#connections = new Map();
     const changes: FeedChange[] = [];
+    let epoch = fence;
     for (const { key, value, offset } of messages) {
       if (!key.startsWith(this.#keyPrefix)) continue;
       const place = { partition, offset };
+      const change = value === null ? null : this.#codec.decode(value);
+      // A writer that had lost the partition made it.
+      if (change !== null && change.owner_epoch < epoch) continue;
+      epoch = change?.owner_epoch ?? epoch;
       const text =
-        value === null
-          ? await this.#purged(key, place)
-          : await this.#changed(key, this.#codec.decode(value), place);
-      if (text !== null) changes.push({ text, next: offset + 1 });
+        change === null ? await this.#purged(key, place) : await this.#changed(key, change, place);
+      if (text !== null) changes.push({ text, partition, next: offset + 1, epoch });
     }
-    return changes;
+    return { partition, changes, next, epoch };
   }
 
   #changed(key: string, change: RecordChange, place: MessagePlace): Promise<string | null> {

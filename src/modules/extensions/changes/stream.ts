@@ -35,7 +35,7 @@ export async function streamChanges(
   let position = from;
   let reportedAt = performance.now();
   for await (const batch of readChanges(call.services, query, position, signal)) {
-    position = movedTo(position, batch.partition, batch.next);
+    position = movedTo(position, batch);
     const isDue = performance.now() - reportedAt >= cursorEveryMs;
     if (batch.changes.length === 0 && !isDue) continue;
     if (!isAuthorized()) return;

@@ -186,6 +186,7 @@ const states: Readonly<Record<string, Translate>> = {
   }),
   subscription: (state: PositionedReader, { offsets, owned }) => ({
     ...state,
+    epochs: [],
     offsets: translatedOffsets(state.offsets, offsets, owned),
     parked: state.parked.flatMap((one) => {
       const found = offsets.find(recordsTopic, one);

@@ -70,9 +70,10 @@ export async function createSubscription(
 /** Where its reader goes on. @throws GatewayError `log_unavailable` */
 export async function committedPosition(
   log: EventLog,
-  { offsets }: Subscription,
+  { offsets, epochs }: Subscription,
 ): Promise<FeedPosition> {
-  return { log: await log.identity(), offsets };
+  const whole = offsets.map((_, partition) => epochs[partition] ?? 0);
+  return { log: await log.identity(), offsets, epochs: whole };
 }
 
 /**
@@ -87,10 +88,10 @@ export async function commitPosition(
 ): Promise<Subscription> {
   const state = await requireSubscription(control, identity);
   const { position, moves } = await readCursor(log, state, cursor);
-  const { offsets } = position;
+  const { offsets, epochs } = position;
   const requestHash = cursor;
   const ref = subscriptionRef(identity.environmentUid, identity.name);
-  const body: CommandOf<SubscriptionEntity> = { type: 'Commit', offsets, moves };
+  const body: CommandOf<SubscriptionEntity> = { type: 'Commit', offsets, epochs, moves };
   return made(await control.execute(ref, body, { requestHash, ...options }));
 }
 

@@ -18,6 +18,8 @@ export interface Subscription {
   readonly filter: ChangeFilter;
   /** By partition of the records topic, the offset of the next message. */
   readonly offsets: readonly number[];
+  /** As `FeedPosition.epochs`. */
+  readonly epochs: readonly number[];
   /** How often somebody moved it: cursors that were read before a move are not committed after it. */
   readonly moves: number;
   /** Oldest first. */
@@ -32,6 +34,7 @@ export type SubscriptionEvent =
   | {
       readonly type: 'SubscriptionCommitted';
       readonly offsets: readonly number[];
+      readonly epochs: readonly number[];
       readonly at: Instant;
     }
   | { readonly type: 'SubscriptionMoved'; readonly offsets: readonly number[] }
@@ -45,9 +48,14 @@ export type CreateSubscription = {
   readonly siblings: number;
 } & Pick<Subscription, 'uid' | 'environmentUid' | 'name' | 'filter' | 'offsets'>;
 
+type CommitSubscription = { readonly type: 'Commit' } & Pick<
+  Subscription,
+  'offsets' | 'epochs' | 'moves'
+>;
+
 export type SubscriptionCommand = { readonly at: Instant } & (
   | CreateSubscription
-  | { readonly type: 'Commit'; readonly offsets: readonly number[]; readonly moves: number }
+  | CommitSubscription
   | { readonly type: 'Move'; readonly offsets: readonly number[] }
   | { readonly type: 'Park'; readonly place: MessagePlace; readonly reason: string }
   | { readonly type: 'Release'; readonly place: MessagePlace }
@@ -80,9 +88,9 @@ export const subscription: Decider<Subscription | null, SubscriptionCommand, Sub
     if (state === null || event.type === 'SubscriptionDeleted') return null;
     switch (event.type) {
       case 'SubscriptionCommitted':
-        return { ...state, offsets: event.offsets, committedAt: event.at };
+        return { ...state, offsets: event.offsets, epochs: event.epochs, committedAt: event.at };
       case 'SubscriptionMoved':
-        return { ...state, offsets: event.offsets, moves: state.moves + 1 };
+        return { ...state, offsets: event.offsets, epochs: [], moves: state.moves + 1 };
       case 'ChangeParked':
         return { ...state, parked: [...state.parked, event.parked] };
       case 'ChangeReleased':
@@ -108,7 +116,7 @@ function created(
     const message = `An environment has at most ${limits.subscriptionsMax} subscriptions.`;
     throw new GatewayError('resource_capped', { message });
   }
-  const rest = { moves: 0, parked: [], createdAt: at, committedAt: null };
+  const rest = { epochs: [], moves: 0, parked: [], createdAt: at, committedAt: null };
   const subscription = { uid, environmentUid, name, filter, offsets, ...rest };
   return [{ type: 'SubscriptionCreated', subscription }];
 }
@@ -121,7 +129,7 @@ const isSameFilter = (one: ChangeFilter, other: ChangeFilter): boolean =>
 
 /** A later commit than this one may have come first: a position never goes back by a commit. */
 function committed(
-  { offsets, moves, at }: { offsets: readonly number[]; moves: number; at: Instant },
+  { offsets, epochs, moves, at }: CommitSubscription & { readonly at: Instant },
   state: Subscription,
 ): SubscriptionEvent[] {
   if (moves !== state.moves || offsets.length !== state.offsets.length) {
@@ -129,12 +137,14 @@ function committed(
       'The subscription was moved since the cursor was read. Read on from its position.';
     throw new GatewayError('conflict', { message });
   }
-  const furthest = offsets.map((offset, partition) =>
-    Math.max(offset, state.offsets[partition] ?? 0),
-  );
+  const furthest = largest(offsets, state.offsets);
   if (furthest.every((offset, partition) => offset === state.offsets[partition])) return [];
-  return [{ type: 'SubscriptionCommitted', offsets: furthest, at }];
+  const fences = largest(epochs, state.epochs);
+  return [{ type: 'SubscriptionCommitted', offsets: furthest, epochs: fences, at }];
 }
+
+const largest = (some: readonly number[], others: readonly number[]): readonly number[] =>
+  some.map((one, partition) => Math.max(one, others[partition] ?? 0));
 
 function parked(
   { place, reason, at }: { place: MessagePlace; reason: string; at: Instant },

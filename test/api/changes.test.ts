@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { joinKey } from '#kernel/ids.ts';
+import { environmentByName } from '#modules/access/environments/queries.ts';
+import {
+  blankChange,
+  recordsTopic,
+  reservedKey,
+  type RecordChange,
+} from '#modules/records/model/events.ts';
+import type { Message } from '#ports/event-log.ts';
+import { startApi, type Api } from '#test/support/worlds/api.ts';
+
+let api: Api;
+let environmentUid: string;
+beforeAll(async () => {
+  api = await startApi();
+  environmentUid = environmentByName(api.services.control, 'dev')?.uid ?? '';
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+const names = ['connection-1', 'Contact', 'base'] as const;
+const keyOf = (recordId: string, environment = environmentUid) =>
+  joinKey(environment, ...names, recordId);
+
+async function changed(
+  recordId: string,
+  fields: Partial<RecordChange>,
+  environment = environmentUid,
+): Promise<Message> {
+  const codec = await api.services.schemas.codec<RecordChange>(recordsTopic);
+  const [connectionUid, model, variant] = names;
+  const stream = { connection_uid: connectionUid, model, variant };
+  const change = {
+    ...blankChange,
+    event_id: `e-${recordId}`,
+    environment_id: environment,
+    ...stream,
+    record_id: recordId,
+    ...fields,
+  };
+  return { key: keyOf(recordId, environment), value: codec.encode(change), headers: {} };
+}
+const tombstone = (key: string): Message => ({ key, value: null, headers: {} });
+
+interface ChangesPage {
+  readonly changes: readonly { readonly id: string | null; readonly record_id: string }[];
+  readonly cursor: string;
+}
+
+const page = async (query: string): Promise<ChangesPage> =>
+  (await api.call('GET', `/changes?${query}`)).body as ChangesPage;
+const append = (...messages: Message[]) =>
+  api.services.log.append([{ topic: recordsTopic, partition: 0, messages }]);
+
+describe('the changes that a reader of the log gets', () => {
+  it('leave out what a fenced owner wrote, also behind a cursor', async () => {
+    const { cursor } = await page('from=end');
+    await append(
+      await changed('a', { owner_epoch: 7 }),
+      await changed('stale', { owner_epoch: 6 }),
+    );
+    const first = await page(`cursor=${cursor}&limit=1`);
+    expect(first.changes.map(({ record_id: id }) => id)).toEqual(['a']);
+    expect(await page(`cursor=${first.cursor}`)).toMatchObject({ changes: [] });
+    await append(await changed('late', { owner_epoch: 6 }), await changed('b', { owner_epoch: 7 }));
+    const next = await page(`cursor=${first.cursor}`);
+    expect(next.changes.map(({ record_id: id }) => id)).toEqual(['b']);
+  });
+
+  it('leave out the key of the filler, and other environments', async () => {
+    const { cursor } = await page('from=end');
+    await append(
+      tombstone(reservedKey),
+      await changed('foreign', {}, 'another-environment'),
+      await changed('c', { owner_epoch: 7 }),
+    );
+    const { changes } = await page(`cursor=${cursor}`);
+    expect(changes.map(({ record_id: id }) => id)).toEqual(['c']);
+  });
+
+  it('have a purge once, and a tombstone where the log has nothing else left', async () => {
+    const { cursor } = await page('from=end');
+    await append(
+      await changed('d', { action: 'purged', owner_epoch: 7 }),
+      tombstone(keyOf('d')),
+      tombstone(keyOf('e')),
+    );
+    const { changes } = await page(`cursor=${cursor}`);
+    expect(changes).toMatchObject([
+      { id: 'e-d', action: 'purged', record_id: 'd', record: null },
+      { id: null, action: 'purged', record_id: 'e', model: 'Contact', connection_id: null },
+    ]);
+    // Whose connection is not known any more cannot be told of one connection.
+    const filtered = await page(`cursor=${cursor}&connection_id=other`);
+    expect(filtered.changes).toEqual([]);
+  });
+});
