@@ -90,7 +90,7 @@ describe('the changes that a reader of the log gets', () => {
       { id: 'e-d', action: 'purged', record_id: 'd', record: null },
       { id: null, action: 'purged', record_id: 'e', model: 'Contact', connection_id: null },
     ]);
-    // Whose connection is not known any more cannot be told of one connection.
+    // A tombstone of a deleted connection names none.
     const filtered = await page(`cursor=${cursor}&connection_id=other`);
     expect(filtered.changes).toEqual([]);
   });

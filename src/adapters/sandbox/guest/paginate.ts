@@ -217,8 +217,7 @@ function withValue(data: JsonObject, path: readonly string[], value: unknown): J
   const [name = '', ...rest] = path;
   if (rest.length === 0) return { ...data, [name]: value as Json };
   const inner = Object.hasOwn(data, name) ? data[name] : undefined;
-  const isObject = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
-  return { ...data, [name]: withValue(isObject ? (inner as JsonObject) : {}, rest, value) };
+  return { ...data, [name]: withValue(isRecord(inner) ? (inner as JsonObject) : {}, rest, value) };
 }
 
 function rowsOf(response: Response, settings: Settings): unknown {
@@ -289,16 +288,15 @@ export function linkTarget(header: string, relation: string): string | undefined
     at++;
     takeUntil(';,');
     let relations: string | undefined;
-    let hasResults = true;
     while (header.charAt(at) === ';') {
       at++;
       skip(blanks);
       const name = takeUntil('=;,').trim().toLowerCase();
       const value = takeValue();
       if (name === 'rel') relations ??= value;
-      if (name === 'results') hasResults = value.toLowerCase() !== 'false';
+      if (name === 'results' && value === 'false') relations = '';
     }
-    if (hasResults && relations?.toLowerCase().split(/\s+/).includes(wanted)) return target;
+    if (relations?.toLowerCase().split(/\s+/).includes(wanted)) return target;
   }
   return undefined;
 }
