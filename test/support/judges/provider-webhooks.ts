@@ -212,7 +212,12 @@ export const cases: readonly Case[] = [
   })),
   {
     provider: 'granola',
-    body: { type: 'note.generated', note_id: 'n' },
+    body: {
+      event_id: 'evt_1',
+      event_type: 'note.generated',
+      note_id: 'not_1d3tmYTlCICgjy',
+      occurred_at: '2026-01-27T16:00:00Z',
+    },
     sign: (body) => standard(body, raw),
     search: 'svcConnectionId=acme',
     metadata: { webhookSecret: whsec },
@@ -257,11 +262,16 @@ export const cases: readonly Case[] = [
   },
   {
     provider: 'fathom',
-    body: { type: 'new-meeting', recorded_by: { email: 'ann@acme.example' } },
+    body: {
+      title: 'Quarterly Business Review',
+      recording_id: 123456789,
+      share_url: 'https://fathom.example/share/abc123',
+      recorded_by: { name: 'Ann', email: 'ann@acme.example', team: 'Marketing' },
+    },
     sign: (body) => standard(body, raw),
     metadata: { webhookSecret: whsec },
     found: ['metadata.emailAddress', 'ann@acme.example'],
-    types: ['new-meeting'],
+    types: ['new-meeting-content-ready'],
     id: 'msg_1',
   },
   {
@@ -321,9 +331,9 @@ export const cases: readonly Case[] = [
   },
   {
     provider: 'fillout',
-    body: [{ formId: 'f1', type: 'submission' }],
+    body: [{ formId: 'f1', formName: 'Survey', submission: { submissionId: 's1', questions: [] } }],
     found: ['metadata.formId', 'f1'],
-    types: ['submission'],
+    types: [null],
   },
   {
     provider: 'unauthenticated',
