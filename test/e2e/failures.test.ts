@@ -188,13 +188,13 @@ describe('a webhook to the application', () => {
       'whose endpoint is down',
       'http://127.0.0.1:1/hooks',
       /ECONNREFUSED/,
-      'Check that the endpoint is reachable',
+      'Start the application, or correct the host and the port',
     ],
     [
       'to an address that is not allowed',
       'http://169.254.169.254/hooks',
       /url_not_allowed/,
-      'add it to SVC_EGRESS_ALLOW',
+      'add the address to SVC_EGRESS_ALLOW',
     ],
   ])('%s', async (_what, url, why, fix) => {
     const { data: endpoint } = succeeded(

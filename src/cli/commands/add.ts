@@ -26,7 +26,7 @@ export const add = defineCommand({
 in package.json. A file that exists is never changed. In a terminal, svc add alone searches the templates.`,
   options,
   help: `Examples
-  svc add hubspot/contacts
+  svc add jira/projects
   svc add github/issues --integration github-eu
   svc add --list github
   svc add --update hubspot/contacts`,

@@ -128,8 +128,8 @@ const recordRows: readonly Row[] = [
       path: `/subscriptions/none/${noun}`,
     })),
   ),
-  changing('PUT /subscriptions/{name}', K('subscriptions:write'), 200, (names) => ({
-    path: '/subscriptions/warehouse',
+  creating('PUT /subscriptions/{name}', K('subscriptions:write'), 200, (names) => ({
+    path: `/subscriptions/of-${names.connection}`,
     body: of(names),
   })),
   changing('DELETE /subscriptions/{name}', K('subscriptions:write'), 404, () => ({
