@@ -6,6 +6,8 @@ import { withPath } from './with-path.ts';
 export interface OwnAnswer {
   readonly body: JsonObject | readonly JsonObject[];
   readonly scheme: 'Bearer' | 'OAuth';
+  /** Only to this query, where the path takes others too. */
+  readonly graphql?: string | undefined;
 }
 
 /** By the end of its path, the account that each lookup of the definition reads. */
@@ -18,7 +20,8 @@ export function lookedUpAccounts(
     called.map((step) => {
       const scheme = step.headers?.['authorization']?.startsWith('OAuth ') ? 'OAuth' : 'Bearer';
       const { pathname } = new URL(step.endpoint ?? '', 'https://provider.test/');
-      return [pathname, { body: accountOf(step, toldConfig), scheme }] as const;
+      const { graphql } = step;
+      return [pathname, { body: accountOf(step, toldConfig), scheme, graphql }] as const;
     }),
   );
 }

@@ -175,7 +175,9 @@ async function answerPlayed(
   const plan = planned.get(request.role)?.shift();
   if (plan !== undefined) return plan;
   const [, ownAnswer] =
-    [...own, ...accounts].find(([end]) => request.url.pathname.endsWith(end)) ?? [];
+    [...own, ...accounts].find(
+      ([end, answer]) => request.url.pathname.endsWith(end) && isAskedFor(answer, request),
+    ) ?? [];
   if (ownAnswer !== undefined) {
     await rules.admit(asOfDefinition(stage, request, ownAnswer));
     return { status: 200, body: ownAnswer.body };
@@ -189,6 +191,9 @@ async function answerPlayed(
   const isListed = paginate !== undefined && request.url.pathname.endsWith('/rows');
   return isListed ? pageOf(paginate, request) : { status: 200, body: { ok: true } };
 }
+
+const isAskedFor = ({ graphql }: OwnAnswer, { body }: ReceivedRequest): boolean =>
+  graphql === undefined || body.includes(JSON.stringify(graphql));
 
 /** The request as the rules of the API look at it: scheme and account are those of the definition. */
 function asOfDefinition(

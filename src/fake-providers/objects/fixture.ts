@@ -85,6 +85,15 @@ const list = z.strictObject({
   shows: z.enum(['present', 'deleted', 'all']).default('present'),
   /** Path of the documents in the response; empty: the response is the list. */
   documents: z.string().default(''),
+  /** A list of changes: an entry has an id, these fields, and the document if it is not deleted. */
+  entry: z
+    .strictObject({
+      id: z.string(),
+      document: z.string(),
+      present: object.default({}),
+      deleted: object.default({}),
+    })
+    .optional(),
   /** Further fields of the response. */
   body: object.default({}),
   pagination,
@@ -175,6 +184,7 @@ const objectFixture = z.strictObject({
   deleted_records: z.record(z.string(), z.array(z.string())).optional(),
   /** Where a run that was killed goes on; `start` where the API has no position to come back to. */
   resumes: z.enum(['checkpoint', 'start']).default('checkpoint'),
+  /** In a response `{token}` stands for a token of `delta` that lists what changes from now on. */
   exchanges: z.array(exchange).default([]),
 });
 

@@ -52,7 +52,7 @@ export function listPage(page: PageRequest): ListedPage {
   const mayBeEmpty = 'has_empty_pages' in rules.pagination && rules.pagination.has_empty_pages;
   const isEmpty =
     page.insertsEmptyPage && mayBeEmpty && position.row > 0 && !position.isBehindEmpty;
-  const documents = isEmpty ? [] : rows.slice(position.row, end).map(withoutHidden);
+  const documents = isEmpty ? [] : rows.slice(position.row, end).map((row) => listed(page, row));
   const isLast = !isEmpty && end >= rows.length;
   const next = { row: isEmpty ? position.row : end, since: position.since, isBehindEmpty: isEmpty };
   return {
@@ -80,11 +80,13 @@ function sizeOf({ rules, sent, pageMax }: PageRequest): number {
 function positionOf({ rules, sent }: PageRequest, size: number): Position {
   const { pagination, delta } = rules;
   const token = delta === undefined ? null : sent.text(delta.name);
-  const since = token === null ? 0 : versionOf(token);
+  // A token and a cursor may come in the same parameter.
+  const isCursor = 'name' in pagination && pagination.name === delta?.name && !isToken(token);
+  const since = token === null || isCursor ? 0 : versionOf(token);
   const first = { row: 0, since, isBehindEmpty: false };
   if (pagination.type === 'none') return first;
   const text = sent.text(pagination.name);
-  if (text === null || text === '') return first;
+  if (text === null || text === '' || (since > 0 && text === token)) return first;
   if (pagination.type === 'offset') {
     demand(/^\d+$/.test(text), `wrong_offset: ${text}`);
     const count = Number(text) - pagination.start;
@@ -122,7 +124,10 @@ function cursorPosition(text: string): Position {
   return { since: Number(since), row: Number(row), isBehindEmpty: empty === 'e' };
 }
 
-const tokenText = (version: number): string => `v${version}`;
+/** A token that lists what changes after the version. */
+export const tokenText = (version: number): string => `v${version}`;
+
+const isToken = (text: string | null): boolean => text !== null && /^v\d+$/.test(text);
 
 function versionOf(token: string): number {
   const match = /^v(\d+)$/.exec(token);
@@ -176,6 +181,14 @@ function ordered({ rules, sent }: PageRequest, entries: readonly Entry[]): JsonO
     return Number.isNaN(time) ? Number(value) : time;
   };
   return documents.sort((one, other) => sign * (keyOf(one) - keyOf(other)));
+}
+
+function listed({ rules: { entry }, dataset }: PageRequest, document: JsonObject): JsonObject {
+  if (entry === undefined) return withoutHidden(document);
+  const id = dataset.idOf(document);
+  return dataset.find(id)?.isDeleted === true
+    ? { ...entry.deleted, [entry.id]: id }
+    : { ...entry.present, [entry.id]: id, [entry.document]: withoutHidden(document) };
 }
 
 const withoutHidden = (document: JsonObject): JsonObject =>

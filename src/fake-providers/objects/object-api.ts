@@ -1,4 +1,4 @@
-import { stableJson } from '#kernel/stable-json.ts';
+import { isJsonObject, stableJson } from '#kernel/stable-json.ts';
 import { demand, Refusal, type Answer, type ReceivedRequest } from '../exchange.ts';
 import type { PlayedProvider } from '../play.ts';
 import { Dataset } from './dataset.ts';
@@ -9,7 +9,7 @@ import {
   type ListRules,
   type ObjectFixture,
 } from './fixture.ts';
-import { listPage, type ListedPage } from './listing.ts';
+import { listPage, tokenText, type ListedPage } from './listing.ts';
 import { SentParameters } from './parameters.ts';
 
 /** A list of an object and the values of the `{name}` in its endpoint. */
@@ -91,7 +91,7 @@ export class ObjectApi {
     if (exchange !== null) {
       this.exchanged.push(exchange);
       const { status, headers, body } = exchange.response;
-      return { status, headers, body };
+      return { status, headers, body: this.#withToken(exchange, body) };
     }
     const list = this.#list(request, path, sent);
     if (list !== null) return this.#page(list, request, sent);
@@ -151,6 +151,17 @@ export class ObjectApi {
       return { status: 200, body };
     }
     return null;
+  }
+
+  /** `{token}` in the response of a fixture is a token of its present state. */
+  #withToken(exchange: Exchange, body: Answer['body']): Answer['body'] {
+    const [name] =
+      [...this.#fixtures].find(([, { exchanges }]) => exchanges.includes(exchange)) ?? [];
+    if (name === undefined || !isJsonObject(body)) return body;
+    const token = tokenText(this.dataset(name).version);
+    return Object.fromEntries(
+      Object.entries(body).map(([field, value]) => [field, value === '{token}' ? token : value]),
+    );
   }
 
   #exchange(
