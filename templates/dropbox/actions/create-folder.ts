@@ -1,0 +1,38 @@
+import { createAction } from 'svc';
+import { z } from 'zod';
+
+interface Refusal {
+  response?: { status?: number; data?: { error_summary?: string } };
+}
+
+const conflict = 409;
+
+const action = createAction({
+  description: 'Creates a folder',
+  version: '1.0.0',
+  scopes: ['files.content.write'],
+  input: z.object({
+    /** From the top: `/Plans/2026`. */
+    path: z.string().regex(/^\/./),
+  }),
+  output: z.object({ id: z.string(), path: z.string() }),
+
+  exec: async (svc, { path }) => {
+    try {
+      const { data } = await svc.post<{ metadata: { id: string; path_display: string } }>({
+        endpoint: '/2/files/create_folder_v2',
+        data: { path, autorename: false },
+        retries: 3,
+      });
+      return { id: data.metadata.id, path: data.metadata.path_display };
+    } catch (error) {
+      const { status, data } = (error as Refusal).response ?? {};
+      if (status !== conflict || data?.error_summary?.startsWith('path/conflict') !== true)
+        throw error;
+      const message = `There is something at ${path} already`;
+      throw new svc.ActionError({ type: 'path_exists', message });
+    }
+  },
+});
+
+export default action;
