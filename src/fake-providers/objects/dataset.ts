@@ -52,24 +52,25 @@ export class Dataset {
 
   /** As `save`; the fields that lists filter by get the present time. */
   change(documents: readonly JsonObject[]): readonly JsonObject[] {
-    const stamped = documents.map((document) => this.#stamped(document));
+    const now = systemClock.now();
+    const stamped = documents.map((document) => this.#stamped(document, now));
     this.save(stamped);
     return stamped;
   }
 
   delete(ids: readonly (string | number)[]): void {
     const version = this.#nextVersion();
+    const now = systemClock.now();
     for (const id of ids.map(String)) {
       const entry = this.#entries.get(id);
       if (entry === undefined) throw new Error(`"deleted" names ${id}, which is no document`);
-      const document = this.#marked(this.#stamped(entry.document));
+      const document = this.#marked(this.#stamped(entry.document, now));
       this.#entries.set(id, { document, version, isDeleted: true });
     }
   }
 
-  #stamped(document: JsonObject): JsonObject {
+  #stamped(document: JsonObject, now: number): JsonObject {
     const copy = structuredClone(document) as Record<string, Json>;
-    const now = systemClock.now();
     for (const { filter } of this.#fixture.lists) {
       if (filter === undefined) continue;
       const sample = atPath(this.#fixture.documents[0], filter.field);

@@ -80,6 +80,8 @@ const list = z.strictObject({
   endpoint: z.string().startsWith('/'),
   /** Parameters that distinguish this list from others at the endpoint. */
   params: texts.default({}),
+  /** The same as regular expressions, where one parameter is a whole query. */
+  patterns: texts.default({}),
   /** Further parameters of the documentation. Others are refused. */
   parameters: z.array(z.string()).default([]),
   shows: z.enum(['present', 'deleted', 'all']).default('present'),

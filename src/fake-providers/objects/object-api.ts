@@ -130,6 +130,7 @@ export class ObjectApi {
       for (const rules of lists) {
         const parents = placeholdersOf(rules.endpoint, path);
         if (rules.method !== method || parents === null || !sent.has(rules.params)) continue;
+        if (!sent.matches(rules.patterns)) continue;
         matches.push({ name, rules, parents });
       }
     }

@@ -1,5 +1,6 @@
 import { atPath, plainText } from '#kernel/json-path.ts';
 import type { Json, JsonObject } from '#kernel/stable-json.ts';
+import { patternOf } from '#modules/connections/providers/pattern.ts';
 import { demand, type ReceivedRequest } from '../exchange.ts';
 
 /** What a request sends: its query, and its body as JSON or a form. */
@@ -26,6 +27,12 @@ export class SentParameters {
 
   has(params: Readonly<Record<string, string>>): boolean {
     return Object.entries(params).every(([name, value]) => this.text(name) === value);
+  }
+
+  matches(patterns: Readonly<Record<string, string>>): boolean {
+    return Object.entries(patterns).every(([name, pattern]) =>
+      patternOf(pattern).test(this.text(name) ?? ''),
+    );
   }
 }
 

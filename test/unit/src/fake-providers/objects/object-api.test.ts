@@ -9,6 +9,7 @@ const fixture = parseFixture({
   lists: [
     {
       endpoint: '/query',
+      patterns: { q: 'FROM Thing' },
       documents: 'records',
       pagination: { type: 'cursor', name: 'q', pattern: "Id > '([^']+)'" },
     },
@@ -34,4 +35,8 @@ it('finds the id of the last document in an expression', () => {
   const listed = (q: string) => answer('/query', new URLSearchParams({ q }).toString()).body;
   expect(listed('SELECT Id FROM Thing')).toMatchObject({ records: [{}, {}, {}] });
   expect(listed("SELECT Id FROM Thing WHERE Id > 'b'")).toEqual({ records: [{ id: 'c' }] });
+});
+
+it('distinguishes lists by a query', () => {
+  expect(() => answer('/query', 'q=SELECT+Id+FROM+Other')).toThrow(Refusal);
 });
