@@ -1,0 +1,48 @@
+import { createSync } from 'svc';
+import { z } from 'zod';
+import { Deal } from '../../models/crm.js';
+import { nextSinceIso } from '../../shared/since.js';
+import { opportunityFields, dealOf, type SalesforceOpportunity } from '../opportunity.js';
+import { changedRecords } from '../query.js';
+
+const sync = createSync({
+  description: 'Opportunities that were changed or deleted since the last run',
+  version: '1.0.0',
+  frequency: 'every hour',
+  autoStart: true,
+  scopes: ['api', 'refresh_token'],
+  models: { Deal },
+  checkpoint: z.object({
+    /** Of the changes that this run asks for; empty: all. */
+    since: z.string(),
+    nextSince: z.string().optional(),
+    /** The record after which an interrupted run goes on. */
+    lastId: z.string().optional(),
+  }),
+
+  exec: async (svc) => {
+    const checkpoint = await svc.getCheckpoint();
+    const since = checkpoint?.since ?? '';
+    const nextSince = checkpoint?.nextSince ?? nextSinceIso();
+    const pages = changedRecords<SalesforceOpportunity>(svc, {
+      type: 'Opportunity',
+      fields: opportunityFields,
+      since,
+      lastId: checkpoint?.lastId,
+    });
+    for await (const records of pages) {
+      const present = records.filter((record) => !record.IsDeleted);
+      await svc.batchSave(present.map(dealOf), 'Deal');
+      const deleted = records.filter((record) => record.IsDeleted);
+      await svc.batchDelete(
+        deleted.map(({ Id: id }) => ({ id })),
+        'Deal',
+      );
+      const lastId = records.at(-1)?.Id;
+      if (lastId !== undefined) await svc.saveCheckpoint({ since, nextSince, lastId });
+    }
+    await svc.saveCheckpoint({ since: nextSince });
+  },
+});
+
+export default sync;
