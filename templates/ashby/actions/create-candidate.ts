@@ -1,7 +1,7 @@
 import { createAction } from 'svc';
 import { z } from 'zod';
 
-interface Created {
+interface CreateResponse {
   success: boolean;
   results?: { id: string };
   errorInfo?: { code?: string; message?: string };
@@ -19,7 +19,7 @@ const action = createAction({
   output: z.object({ id: z.string() }),
 
   exec: async (svc, { name, email, phone, source_id: sourceId }) => {
-    const { data } = await svc.post<Created>({
+    const { data } = await svc.post<CreateResponse>({
       endpoint: '/candidate.create',
       data: { name, email, phoneNumber: phone, sourceId },
       retries: 3,

@@ -1,7 +1,7 @@
 import { createAction } from 'svc';
 import { z } from 'zod';
 
-interface Reviewed {
+interface ReviewResponse {
   data: { reviewed: { id: string }[]; not_reviewed: { id: string; error: string }[] };
 }
 
@@ -13,7 +13,7 @@ const action = createAction({
   output: z.object({ id: z.string(), status: z.enum(['approved', 'declined']) }),
 
   exec: async (svc, { id, status }) => {
-    const { data } = await svc.post<Reviewed>({
+    const { data } = await svc.post<ReviewResponse>({
       endpoint: '/time_offs/review',
       data: { data: [{ id, status: status === 'approved' ? 'APPROVED' : 'REJECTED' }] },
       retries: 3,
