@@ -34,6 +34,8 @@ const pagination = z.discriminatedUnion('type', [
     name: z.string(),
     counts: z.enum(['rows', 'pages']),
     start: z.number().int().default(0),
+    /** Where it is in an expression: a regular expression whose first group is the number. */
+    pattern: z.string().optional(),
     /** Path of the number of all rows. */
     total: z.string().optional(),
     last: z.strictObject({ path: z.string(), value: z.boolean() }).optional(),
@@ -64,6 +66,8 @@ const filter = z.strictObject({
   comparison: z.enum(['>', '>=']),
   /** Where the parameter is an expression: a regular expression whose first group is the time. */
   pattern: z.string().optional(),
+  /** The time is in a header. */
+  in_header: z.boolean().default(false),
 });
 
 /** The last page has a token; a request with it lists what has changed since then. */
@@ -100,7 +104,14 @@ const list = z.strictObject({
   body: object.default({}),
   pagination,
   /** The page size: parameter, and the greatest value of the documentation. */
-  limit: z.strictObject({ name: z.string(), max: z.number().int().positive() }).optional(),
+  limit: z
+    .strictObject({
+      name: z.string(),
+      max: z.number().int().positive(),
+      /** Where it is in an expression: a regular expression whose first group is the number. */
+      pattern: z.string().optional(),
+    })
+    .optional(),
   filter: filter.optional(),
   delta: delta.optional(),
   /** Documents come by this field when the request has these parameters. */

@@ -42,10 +42,10 @@ interface Position {
 
 /** @throws Refusal where the request is not as the documentation has it */
 export function listPage(page: PageRequest): ListedPage {
-  const { rules, sent } = page;
+  const { rules } = page;
   const size = sizeOf(page);
   const begin = positionOf(page, size);
-  const since = filterTime(rules, sent);
+  const since = filterTime(page);
   const rows = ordered(page, selected(page, begin, since));
   const position = { ...begin, row: begin.row + rowsUpToCursor(page, rows) };
   const end = position.row + size;
@@ -68,7 +68,7 @@ const defaultSize = 100;
 
 function sizeOf({ rules, sent, pageMax }: PageRequest): number {
   const { limit } = rules;
-  const text = limit === undefined ? null : sent.text(limit.name);
+  const text = limit === undefined ? null : foundText(sent, limit);
   const asked = text === null ? (limit?.max ?? defaultSize) : Number(text);
   demand(Number.isInteger(asked) && asked > 0, `wrong_limit: ${String(text)}`);
   demand(asked <= (limit?.max ?? asked), `limit_too_large: ${asked}`);
@@ -85,7 +85,7 @@ function positionOf({ rules, sent }: PageRequest, size: number): Position {
   const since = token === null || isCursor ? 0 : versionOf(token);
   const first = { row: 0, since, isBehindEmpty: false };
   if (pagination.type === 'none') return first;
-  const text = sent.text(pagination.name);
+  const text = foundText(sent, pagination);
   if (text === null || text === '' || (since > 0 && text === token)) return first;
   if (pagination.type === 'offset') {
     demand(/^\d+$/.test(text), `wrong_offset: ${text}`);
@@ -114,6 +114,16 @@ function rowsUpToCursor(
   return ids.indexOf(id) + 1;
 }
 
+/** A parameter, or the part of it that the pattern finds; null: it is not sent. */
+function foundText(
+  sent: SentParameters,
+  { name, pattern }: { name: string; pattern?: string | undefined },
+): string | null {
+  const text = sent.text(name);
+  if (pattern === undefined || text === null) return text;
+  return patternOf(pattern).exec(text)?.[1] ?? null;
+}
+
 const cursorText = ({ row, since, isBehindEmpty }: Position): string =>
   `s${since}r${row}${isBehindEmpty ? 'e' : ''}`;
 
@@ -136,9 +146,12 @@ function versionOf(token: string): number {
 }
 
 /** Null without the parameter. */
-function filterTime({ filter }: ListRules, sent: SentParameters): number | null {
-  const text = filter === undefined ? null : sent.text(filter.name);
-  if (filter === undefined || text === null) return null;
+function filterTime({ rules: { filter }, sent, request }: PageRequest): number | null {
+  if (filter === undefined) return null;
+  const { name, in_header: isInHeader } = filter;
+  const header = request.headers[name.toLowerCase()];
+  const text = isInHeader ? (header === undefined ? null : String(header)) : sent.text(name);
+  if (text === null) return null;
   const pattern = filter.pattern === undefined ? null : patternOf(filter.pattern);
   const value = pattern === null ? text : pattern.exec(text)?.[1];
   // An expression may have no such part.

@@ -77,7 +77,7 @@ export class ObjectApi {
   hasExchange(method: string, path: string): boolean {
     const own = [...this.#fixtures.values()].flatMap(({ exchanges }) => exchanges);
     const all = [...this.exchanges, ...own];
-    return all.some((one) => one.method === method && one.endpoint === path);
+    return all.some((one) => one.method === method && placeholdersOf(one.endpoint, path) !== null);
   }
 
   /**
@@ -135,7 +135,7 @@ export class ObjectApi {
       }
     }
     const precision = ({ rules, parents }: ListMatch): number =>
-      Object.keys(rules.params).length - Object.keys(parents).length;
+      Object.keys({ ...rules.params, ...rules.patterns }).length - Object.keys(parents).length;
     return matches.sort((one, other) => precision(other) - precision(one))[0] ?? null;
   }
 
@@ -171,7 +171,9 @@ export class ObjectApi {
     path: string,
     sent: SentParameters,
   ): Exchange | null {
-    const same = all.filter((one) => one.method === method && one.endpoint === path);
+    const same = all.filter(
+      (one) => one.method === method && placeholdersOf(one.endpoint, path) !== null,
+    );
     if (same.length === 0) return null;
     const found = same.filter((one) => this.#isSent(one, sent));
     // The same request again gets the next response.
@@ -194,9 +196,10 @@ export class ObjectApi {
   }
 
   #demandParameters(query: URLSearchParams, rules: ListRules): void {
-    const { params, parameters, pagination, limit, filter, delta, orders } = rules;
+    const { params, patterns, parameters, pagination, limit, filter, delta, orders } = rules;
     this.#demandKnown(query, [
       ...Object.keys(params),
+      ...Object.keys(patterns),
       ...parameters,
       ...('name' in pagination ? [pagination.name] : []),
       ...[limit, filter, delta].flatMap((one) => one?.name ?? []),

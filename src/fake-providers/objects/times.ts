@@ -3,10 +3,15 @@ export function timeOf(value: unknown): number {
   if (typeof value === 'number') return value * (value < firstMilliseconds ? 1000 : 1);
   if (typeof value !== 'string') return NaN;
   const text = value.trim();
+  const inScript = scriptDate.exec(text)?.[1];
+  if (inScript !== undefined) return Number(inScript);
   if (/^\d+(\.\d+)?$/.test(text)) return timeOf(Number(text));
   const isLocal = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/.test(text);
   return Date.parse(isLocal ? `${text.replace(' ', 'T')}Z` : text);
 }
+
+/** A time as scripts of old note it: `/Date(1573755038314+0000)/`. */
+const scriptDate = /^\/Date\((-?\d+)/;
 
 /** Epoch milliseconds have twelve digits from 1973 on; seconds get there in the year 5138. */
 const firstMilliseconds = 1e11;
@@ -27,6 +32,7 @@ export function timeLike(sample: unknown, time: number): string | number {
   if (typeof sample === 'number') return sample < firstMilliseconds ? seconds : time;
   const text = typeof sample === 'string' ? sample : '';
   if (/^\d+$/.test(text)) return String(timeLike(Number(text), time));
+  if (scriptDate.test(text)) return `/Date(${time}+0000)/`;
   const iso = new Date(time).toISOString();
   const isWhole = !/:\d{2}\.\d+/.test(text);
   const noted = isWhole ? `${iso.slice(0, 'YYYY-MM-DDTHH:MM:SS'.length)}Z` : iso;

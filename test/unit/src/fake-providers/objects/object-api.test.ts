@@ -40,3 +40,48 @@ it('finds the id of the last document in an expression', () => {
 it('distinguishes lists by a query', () => {
   expect(() => answer('/query', 'q=SELECT+Id+FROM+Other')).toThrow(Refusal);
 });
+
+it('distinguishes lists of one endpoint, finds the page in an expression and the time in a header', () => {
+  const listOf = (entity: string) => ({
+    endpoint: '/rows',
+    documents: entity,
+    patterns: { q: `^from ${entity} ` },
+    pagination: { type: 'offset', name: 'q', counts: 'rows', start: 1, pattern: ' start (\\d+)' },
+    limit: { name: 'q', max: 2, pattern: ' max (\\d+)' },
+    filter: {
+      name: 'If-Modified-Since',
+      in_header: true,
+      field: 'at',
+      format: 'iso',
+      comparison: '>=',
+    },
+  });
+  const ofEntity = (entity: string) =>
+    parseFixture({
+      documentation: ['https://example.com/docs'],
+      checked_at: '2026-11-27',
+      lists: [listOf(entity)],
+      documents: [1, 2, 3].map((id) => ({ id, at: `/Date(${Date.UTC(2026, 0, id)}+0000)/` })),
+      deletes: { type: 'none', because: 'the API deletes nothing' },
+    });
+  const api = new ObjectApi(
+    new Map([
+      ['a', ofEntity('A')],
+      ['b', ofEntity('B')],
+    ]),
+  );
+  const ids = (q: string, headers: Record<string, string> = {}) => {
+    const url = new URL(`http://127.0.0.1/rows?${new URLSearchParams({ q }).toString()}`);
+    const request = { method: 'GET', url, headers, body: '' };
+    const { body } = api.answer(request as Parameters<ObjectApi['answer']>[0], '/rows');
+    return JSON.stringify(body)
+      .match(/"[AB]"|"id":\d/g)
+      ?.join(' ');
+  };
+  expect(ids('from B start 1 max 2')).toBe('"B" "id":1 "id":2');
+  expect(ids('from A start 3 max 2')).toBe('"A" "id":3');
+  expect(ids('from A start 1 max 2', { 'if-modified-since': '2026-01-03T00:00:00' })).toBe(
+    '"A" "id":3',
+  );
+  expect(() => ids('from A start 1 max 3')).toThrow(Refusal);
+});
