@@ -1,0 +1,36 @@
+import { createSync } from 'svc';
+import { Invoice } from '../../models/accounting.js';
+import { nextSince } from '../../shared/since.js';
+import { invoiceOf, type QuickbooksInvoice } from '../invoice.js';
+import { changed, Position } from '../query.js';
+
+const sync = createSync({
+  description:
+    'Invoices that were changed since the last run; deleted ones are found by a run from the start',
+  version: '1.0.0',
+  frequency: 'every hour',
+  autoStart: true,
+  scopes: ['com.intuit.quickbooks.accounting'],
+  models: { Invoice },
+  checkpoint: Position,
+
+  exec: async (svc) => {
+    const checkpoint = await svc.getCheckpoint();
+    const since = checkpoint?.since ?? '';
+    const next = checkpoint?.nextSince ?? new Date(nextSince()).toISOString();
+    // A query returns no deleted invoices: those that a run from the start does not find are gone.
+    if (since === '') await svc.trackDeletesStart('Invoice');
+    const pages = changed<QuickbooksInvoice>(svc, {
+      entity: 'Invoice',
+      where: [],
+      since,
+      start: checkpoint?.start ?? 1,
+      savePosition: (start) => svc.saveCheckpoint({ since, nextSince: next, start }),
+    });
+    for await (const invoices of pages) await svc.batchSave(invoices.map(invoiceOf), 'Invoice');
+    if (since === '') await svc.trackDeletesEnd('Invoice');
+    await svc.saveCheckpoint({ since: next });
+  },
+});
+
+export default sync;
