@@ -5,7 +5,7 @@ import { dataOf, endpoint } from '../graphql.js';
 const mutation =
   'mutation CreateCustomer($input: CustomerInput!) { customerCreate(input: $input) { customer { id } userErrors { field message } } }';
 
-interface Created {
+interface Creation {
   customerCreate: {
     customer: { id: string } | null;
     userErrors: { field: string[] | null; message: string }[];
@@ -26,7 +26,7 @@ const action = createAction({
   output: z.object({ id: z.string() }),
 
   exec: async (svc, input) => {
-    const { data } = await svc.post<{ data?: Created; errors?: { message: string }[] }>({
+    const { data } = await svc.post<{ data?: Creation; errors?: { message: string }[] }>({
       endpoint,
       data: {
         query: mutation,
