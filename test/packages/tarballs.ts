@@ -25,6 +25,7 @@ export const manifestOf = (root: string): string =>
 const builtFrom = [
   'examples/demo-provider',
   'examples/consumers',
+  'templates',
   'deploy',
   'CHANGELOG.md',
   'SECURITY.md',
