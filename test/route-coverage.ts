@@ -38,6 +38,7 @@ const demands: readonly Demand[] = [
 const families: Readonly<Record<string, RegExp>> = {
   'front-end auth':
     /^POST \/(oauth2\/auth|auth\/[^/]+|api-auth\/[^/]+|app-store-auth)\/\{providerConfigKey\}$/,
+  'sign-in by redirect, and its scopes': /^GET \/oauth\/connect\/\{providerConfigKey\}(\/scopes)?$/,
   'the proxy': /^[A-Z]+ \/proxy\//,
   'webhooks of providers, and their challenges': /^(GET|POST) \/webhook\//,
   'connections, old and new': /^[A-Z]+ \/connections?(\/|$)/,

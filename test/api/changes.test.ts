@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { joinKey } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
 import { environmentByName } from '#modules/access/environments/queries.ts';
 import {
   blankChange,
@@ -8,7 +9,7 @@ import {
   type RecordChange,
 } from '#modules/records/model/events.ts';
 import type { Message } from '#ports/event-log.ts';
-import { startApi, type Api } from '#test/support/worlds/api.ts';
+import { codeOf, startApi, type Api } from '#test/support/worlds/api.ts';
 
 let api: Api;
 let environmentUid: string;
@@ -43,7 +44,11 @@ async function changed(
 const tombstone = (key: string): Message => ({ key, value: null, headers: {} });
 
 interface ChangesPage {
-  readonly changes: readonly { readonly id: string | null; readonly record_id: string }[];
+  readonly changes: readonly {
+    readonly id: string | null;
+    readonly record_id: string;
+    readonly place: string;
+  }[];
   readonly cursor: string;
 }
 
@@ -94,4 +99,38 @@ describe('the changes that a reader of the log gets', () => {
     const filtered = await page(`cursor=${cursor}&connection_id=other`);
     expect(filtered.changes).toEqual([]);
   });
+});
+
+describe('what a subscription refuses', () => {
+  const refusal = async (method: string, path: string, body: object) =>
+    codeOf(await api.call(method, path, { body }));
+
+  it('is one more than an environment may have', async () => {
+    for (let number = 0; number < limits.subscriptionsMax; number += 1) {
+      const made = await api.call('PUT', `/subscriptions/s-${number}`, { body: {} });
+      expect(made.status).toBe(200);
+    }
+    expect(await refusal('PUT', '/subscriptions/one-more', {})).toBe('400 resource_capped');
+    expect(await refusal('PUT', '/subscriptions/s-0', {})).toBe('200 ');
+  });
+
+  it('is one more parked change than it may have', async () => {
+    const count = limits.parkedChangesMax + 1;
+    const names = Array.from({ length: count }, (_, number) => `p-${number}`);
+    const { cursor } = await page('from=end');
+    await append(...(await Promise.all(names.map((name) => changed(name, { owner_epoch: 7 })))));
+    const { changes } = await page(`cursor=${cursor}`);
+    const outcomes: string[] = [];
+    for (const { place } of changes) {
+      const body = { place, reason: 'A test.' };
+      outcomes.push(await refusal('POST', '/subscriptions/s-0/parked', body));
+    }
+    expect(outcomes.slice(0, -1)).toEqual(Array(count - 1).fill('200 '));
+    expect(outcomes.at(-1)).toBe('400 resource_capped');
+  });
+});
+
+it('a stream of changes refuses a position that is too long', async () => {
+  const headers = { 'last-event-id': 'x'.repeat(limits.changeCursorCharsMax + 1) };
+  expect(codeOf(await api.call('GET', '/changes/stream', { headers }))).toBe('400 invalid_headers');
 });
