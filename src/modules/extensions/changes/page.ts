@@ -1,6 +1,6 @@
 import { GatewayError } from '#kernel/errors.ts';
 import { recordsTopic } from '#modules/records/model/events.ts';
-import { hasReached, movedTo, type FeedPosition } from './position.ts';
+import { hasReached, movedTo, type FeedPosition, type ReadPartition } from './position.ts';
 import { readChanges, type FeedQuery, type FeedServices } from './read-changes.ts';
 
 /** Bytes of a page, which one change may exceed. */
@@ -44,15 +44,15 @@ export async function changesPage(
   using patience = new Patience(waitMs, () => hasReached(position, ends));
   const until = AbortSignal.any([signal, patience.signal]);
   for await (const batch of readChanges(services, query, from, until)) {
+    let last: ReadPartition = batch;
     for (const change of batch.changes) {
-      if (isFull()) break;
       changes.push(change.text);
       bytes += change.text.length;
-      position = movedTo(position, change);
+      last = change;
+      if (isFull()) break;
     }
-    if (isFull()) break;
-    position = movedTo(position, batch);
-    if (isWhole()) break;
+    position = movedTo(position, isFull() ? last : batch);
+    if (isFull() || isWhole()) break;
     patience.look();
   }
   // Half a page would look like the end.
