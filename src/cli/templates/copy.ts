@@ -8,7 +8,7 @@ import { testConfiguration } from '../mocks/test-files.ts';
 import { functionPath } from '../project-layout.ts';
 import { nameInIndex } from '../project.ts';
 
-/** What became of the files of a template. */
+/** The outcome for the files of a template. */
 export interface CopiedTemplate {
   readonly written: readonly string[];
   /** There were before, with the same text. */

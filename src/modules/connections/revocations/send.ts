@@ -6,7 +6,7 @@ import { withParams } from '#rules/url.ts';
 import { isOutageStatus } from '../connections/rules.ts';
 import type { RevocationRequest } from './request.ts';
 
-/** What became of an attempt. */
+/** The outcome of an attempt. */
 export interface RevocationOutcome {
   /** `ended`: the token had ended before; `unavailable`: may pass; `refused`: does not. */
   readonly kind: 'revoked' | 'ended' | 'refused' | 'unavailable';
