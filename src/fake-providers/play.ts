@@ -185,8 +185,7 @@ async function answerPlayed(
   if (rules.discovered?.has(request.role) !== true) demandAddress(stage, request);
   if (!isApi) return rules.answer(request);
   await rules.admit(request);
-  if (api !== null && !isVerification(stage, request))
-    return api(request, pathBelow(stage, request));
+  if (api !== null) return api(request, pathBelow(stage, request));
   const { paginate } = stage.definition.proxy ?? {};
   const isListed = paginate !== undefined && request.url.pathname.endsWith('/rows');
   return isListed ? pageOf(paginate, request) : { status: 200, body: { ok: true } };
@@ -214,15 +213,6 @@ function asOfDefinition(
       ...(bearer === undefined ? {} : { authorization: bearer }),
     },
   };
-}
-
-/** A test of credentials is none of the requests of a function: it has no fixture and is no page. */
-function isVerification(stage: Stage, request: ReceivedRequest): boolean {
-  const { method = 'GET', endpoints = [] } = stage.definition.proxy?.verification ?? {};
-  const asked = pathBelow(stage, request) + request.url.search;
-  return (
-    request.method === method && endpoints.some((endpoint) => fill(endpoint, stage.known) === asked)
-  );
 }
 
 const rootOf = ({ definition, known }: Stage): string =>

@@ -8,7 +8,6 @@ import { readDefinitions } from '#fake-providers/read-definitions.ts';
 import { openFakeAuth } from '#fake-providers/server.ts';
 import { objectOf } from '#kernel/stable-json.ts';
 import { readManifest } from '../dependencies.ts';
-import { isVerification } from './verification.ts';
 
 type Provider = PlayedProvider['definition'];
 
@@ -49,10 +48,7 @@ export async function openProjectFakes(root: string): Promise<ProjectFakes> {
       const fixtures = readFixtures(join(root, integrationKey, fixturesFolder));
       const api = new ObjectApi(fixtures, provider.proxy);
       const played = fake.play(provider);
-      played.serve((request, path) => {
-        const isOwn = isVerification(provider, request) && !api.hasExchange(request.method, path);
-        return isOwn ? { status: 200, body: { ok: true } } : api.answer(request, path);
-      });
+      played.serve((request, path) => api.answer(request, path));
       fakes.set(integrationKey, { integrationKey, provider, played, api, fixtures });
     } catch (error) {
       fakes.set(integrationKey, new Error(`${integrationKey}: ${(error as Error).message}`));

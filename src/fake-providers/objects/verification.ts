@@ -1,18 +1,24 @@
-import type { ReceivedRequest } from '#fake-providers/exchange.ts';
-import type { PlayedProvider } from '#fake-providers/play.ts';
+import type { ReceivedRequest } from '../exchange.ts';
+import type { PlayedProvider } from '../play.ts';
 
-type Provider = PlayedProvider['definition'];
+type Verification = NonNullable<PlayedProvider['definition']['proxy']>['verification'];
 
-/** Whether the request is one with which the gateway tries the credentials of a new connection. */
+/**
+ * Whether the request is one with which the gateway tries the credentials of a new connection.
+ * @param ownParameters with which the definition places credentials
+ */
 export function isVerification(
-  { proxy }: Provider,
+  verification: Verification,
   { method, url }: Pick<ReceivedRequest, 'method' | 'url'>,
+  ownParameters: ReadonlySet<string>,
 ): boolean {
-  const { method: verified = 'GET', endpoints = [] } = proxy?.verification ?? {};
+  const { method: verified = 'GET', endpoints = [] } = verification ?? {};
   if (method !== verified) return false;
+  const asked = [...url.searchParams].filter(([name]) => !ownParameters.has(name));
   return endpoints.some((endpoint) => {
     const [path = '', query = ''] = endpoint.split('?');
-    const isSameQuery = new URLSearchParams(query).toString() === url.searchParams.toString();
+    const isSameQuery =
+      new URLSearchParams(query).toString() === new URLSearchParams(asked).toString();
     return isSameQuery && endsWithTemplate(url.pathname, path);
   });
 }

@@ -27,7 +27,7 @@ const answer = (path: string, query = '') => {
 };
 
 it('answers the request that tries credentials', () => {
-  expect(answer('/me', 'fields=id')).toEqual({ status: 200, body: {} });
+  expect(answer('/me', 'fields=id')).toEqual({ status: 200, body: { ok: true } });
   expect(() => answer('/you')).toThrow(Refusal);
 });
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { isVerification } from '#cli/fakes/verification.ts';
+import { isVerification } from '#fake-providers/objects/verification.ts';
 
-const definitionOf = (verification: object) =>
-  ({ proxy: { base_url: 'https://api.example.com/v1', verification } }) as never;
+const none = new Set<string>();
 
 const requestOf = (method: string, address: string) => ({
   method,
@@ -11,23 +10,36 @@ const requestOf = (method: string, address: string) => ({
 
 describe('isVerification', () => {
   it('takes the request of the definition alone', () => {
-    const definition = definitionOf({ endpoints: ['/users?page[size]=1'] });
-    expect(isVerification(definition, requestOf('GET', '/v1/users?page%5Bsize%5D=1'))).toBe(true);
-    expect(isVerification(definition, requestOf('GET', '/v1/users?page[size]=30'))).toBe(false);
-    expect(isVerification(definition, requestOf('GET', '/v1/users'))).toBe(false);
-    expect(isVerification(definition, requestOf('POST', '/v1/users?page[size]=1'))).toBe(false);
+    const verification = { endpoints: ['/users?page[size]=1'] };
+    expect(isVerification(verification, requestOf('GET', '/v1/users?page%5Bsize%5D=1'), none)).toBe(
+      true,
+    );
+    expect(isVerification(verification, requestOf('GET', '/v1/users?page[size]=30'), none)).toBe(
+      false,
+    );
+    expect(isVerification(verification, requestOf('GET', '/v1/users'), none)).toBe(false);
+    expect(isVerification(verification, requestOf('POST', '/v1/users?page[size]=1'), none)).toBe(
+      false,
+    );
   });
 
   it('takes the method of the definition and any value of the configuration', () => {
-    const definition = definitionOf({
-      method: 'POST',
+    const verification = {
+      method: 'POST' as const,
       endpoints: ['/accounts/${connectionConfig.id}/info'],
-    });
-    expect(isVerification(definition, requestOf('POST', '/v1/accounts/7/info'))).toBe(true);
-    expect(isVerification(definition, requestOf('POST', '/v1/accounts/info'))).toBe(false);
+    };
+    expect(isVerification(verification, requestOf('POST', '/v1/accounts/7/info'), none)).toBe(true);
+    expect(isVerification(verification, requestOf('POST', '/v1/accounts/info'), none)).toBe(false);
+  });
+
+  it('does not look at the parameters that place credentials', () => {
+    const verification = { endpoints: ['/me'] };
+    const request = requestOf('GET', '/v1/me?key=secret');
+    expect(isVerification(verification, request, new Set(['key']))).toBe(true);
+    expect(isVerification(verification, request, none)).toBe(false);
   });
 
   it('takes nothing without a verification', () => {
-    expect(isVerification({} as never, requestOf('GET', '/'))).toBe(false);
+    expect(isVerification(undefined, requestOf('GET', '/'), none)).toBe(false);
   });
 });
