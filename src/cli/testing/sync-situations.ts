@@ -282,13 +282,12 @@ async function resumption(stage: SyncStage): Promise<void> {
   expectTrue(resumed !== undefined, 'nothing was listed after the restart');
   if (!stage.isPaged || stage.fixture.resumes === 'start') return;
   const isAgain = resumed.isFirst && !resumed.isIncremental;
-  const shown = stage.pages
-    .slice(listed)
-    .map(
-      ({ documents }) => `  ${documents.map((document) => stage.dataset.idOf(document)).join()}`,
-    );
+  const shown = stage.pages.map(({ documents }, index) => {
+    const ids = documents.map((document) => stage.dataset.idOf(document)).join();
+    return `  ${index < listed ? 'before' : 'after'} the kill: ${ids}`;
+  });
   expectTrue(
     !isAgain,
-    `the run began with the first page again: it saves no checkpoint. Pages after the kill:\n${shown.join('\n')}`,
+    `the run began with the first page again: it saves no checkpoint. Pages:\n${shown.join('\n')}`,
   );
 }
