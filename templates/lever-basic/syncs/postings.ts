@@ -1,16 +1,21 @@
-import { createSync } from 'svc';
+import { createSync, type SvcSync } from 'svc';
 import { z } from 'zod';
 import { Job } from '../../models/recruiting.js';
 import { nextSince } from '../../shared/since.js';
 import { jobOf, type LeverPosting } from '../posting.js';
 
+/** The list of deleted postings answers for 30 days at most. */
+const windowMs = 29 * 24 * 60 * 60 * 1000;
+
+const models = { Job };
+type Handle = Pick<SvcSync<typeof models>, 'batchDelete' | 'paginate'>;
+
 const sync = createSync({
-  description:
-    'Postings that were changed since the last run; deleted ones are found by a run from the start',
+  description: 'Postings that were changed or deleted since the last run',
   version: '1.0.0',
   frequency: 'every hour',
   autoStart: true,
-  models: { Job },
+  models,
   checkpoint: z.object({
     /** Of the changes that this run asks for, in milliseconds since the epoch; 0: everything. */
     since: z.number(),
@@ -23,7 +28,7 @@ const sync = createSync({
     const checkpoint = await svc.getCheckpoint();
     const since = checkpoint?.since ?? 0;
     const next = checkpoint?.nextSince ?? nextSince();
-    // Those that a run from the start does not find are gone.
+    // What was deleted before this run is what it does not find.
     if (since === 0) await svc.trackDeletesStart('Job');
     const pages = svc.paginate<LeverPosting>({
       endpoint: '/v1/postings',
@@ -49,8 +54,34 @@ const sync = createSync({
     });
     for await (const postings of pages) await svc.batchSave(postings.map(jobOf), 'Job');
     if (since === 0) await svc.trackDeletesEnd('Job');
+    else await deletePostings(svc, since);
     await svc.saveCheckpoint({ since: next });
   },
 });
+
+async function deletePostings(svc: Handle, since: number): Promise<void> {
+  const now = new Date().getTime();
+  for (let start = since; start < now; start += windowMs) {
+    const pages = svc.paginate<{ id: string }>({
+      endpoint: '/v1/postings/deleted',
+      params: { deleted_at_start: start, deleted_at_end: Math.min(start + windowMs, now) },
+      paginate: {
+        type: 'cursor',
+        cursor_name_in_request: 'offset',
+        cursor_path_in_response: 'next',
+        response_path: 'data',
+        limit_name_in_request: 'limit',
+        limit: 100,
+      },
+      retries: 5,
+    });
+    for await (const deleted of pages) {
+      await svc.batchDelete(
+        deleted.map(({ id }) => ({ id })),
+        'Job',
+      );
+    }
+  }
+}
 
 export default sync;
