@@ -23,6 +23,9 @@ interface Query {
   select: readonly string[];
 }
 
+/** Without it a page has ten messages; the documentation names no maximum. */
+const pageSize = 500;
+
 /** Pages of all items, or from a link on. */
 export async function* changesOf<Item extends { id: string }>(
   svc: Pick<SvcSync, 'get'>,
@@ -33,6 +36,7 @@ export async function* changesOf<Item extends { id: string }>(
     const { data } = await svc.get<Response<Item>>({
       // A link has the parameters of the first request in it.
       ...(link === '' ? { endpoint, params: { $select: select.join(',') } } : requestOf(link)),
+      headers: { prefer: `odata.maxpagesize=${pageSize}` },
       retries: 5,
     });
     const isLast = data['@odata.nextLink'] === undefined;
