@@ -7,7 +7,8 @@ interface ExportPage<Item> {
 }
 
 /**
- * Pages of an incremental export, deleted ones included. The cursor of the last page lists what changes afterwards.
+ * Pages of an incremental export, deleted ones included: 1,000 items each, the default and the maximum. The cursor of
+ * the last page lists what changes afterwards.
  * @param kind such as `tickets`, which is the field of the response too
  */
 export async function* exportedPages<Item>(

@@ -26,6 +26,7 @@ const sync = createSync({
     const following = checkpoint?.nextSince ?? new Date(nextSince()).toISOString();
     // Those that a run from the start does not find are gone.
     if (since === '') await svc.trackDeletesStart('TimeOff');
+    // The documentation names no greatest page.
     const pages = svc.paginate<DeelTimeOff>({
       endpoint: '/time_offs',
       params: { updated_start_date: since || undefined, next: checkpoint?.next },

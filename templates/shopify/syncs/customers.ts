@@ -20,6 +20,7 @@ const sync = createSync({
     const next = checkpoint?.nextSince ?? new Date(nextSince()).toISOString();
     // The list has no deleted customers: those that a run from the start does not find are gone.
     if (since === '') await svc.trackDeletesStart('Customer');
+    // The filter matches whole days: a run lists again what has changed on the day of the one before.
     const pages = changed<ShopifyCustomer>(svc, {
       field: 'customers',
       query: customersQuery,
