@@ -103,10 +103,10 @@ const list = z.strictObject({
   /** Further fields of the response. */
   body: object.default({}),
   pagination,
-  /** The page size: parameter, and the greatest value of the documentation. */
+  /** The page size: parameter, and the greatest value of the documentation; without a name it is always that. */
   limit: z
     .strictObject({
-      name: z.string(),
+      name: z.string().optional(),
       max: z.number().int().positive(),
       /** Where it is in an expression: a regular expression whose first group is the number. */
       pattern: z.string().optional(),

@@ -114,12 +114,12 @@ function rowsUpToCursor(
   return ids.indexOf(id) + 1;
 }
 
-/** A parameter, or the part of it that the pattern finds; null: it is not sent. */
+/** A parameter, or the part of it that the pattern finds; null: it is not sent, or the API has none. */
 function foundText(
   sent: SentParameters,
-  { name, pattern }: { name: string; pattern?: string | undefined },
+  { name, pattern }: { name?: string | undefined; pattern?: string | undefined },
 ): string | null {
-  const text = sent.text(name);
+  const text = name === undefined ? null : sent.text(name);
   if (pattern === undefined || text === null) return text;
   return patternOf(pattern).exec(text)?.[1] ?? null;
 }
