@@ -1,8 +1,6 @@
 import { createAction } from 'svc';
 import { z } from 'zod';
 
-const notFound = 404;
-
 const priorities = { urgent: 1, high: 2, normal: 3, low: 4 } as const;
 
 const action = createAction({
@@ -19,25 +17,18 @@ const action = createAction({
   output: z.object({ id: z.string(), url: z.string() }),
 
   exec: async (svc, input) => {
-    try {
-      const { data } = await svc.post<{ id: string; url: string }>({
-        endpoint: `/list/${input.list_id}/task`,
-        data: {
-          name: input.title,
-          description: input.description,
-          priority: input.priority === undefined ? undefined : priorities[input.priority],
-          assignees: input.assignee_ids,
-          tags: input.tags,
-        },
-        retries: 3,
-      });
-      return { id: data.id, url: data.url };
-    } catch (error) {
-      const { status } = (error as { response?: { status?: number } }).response ?? {};
-      if (status !== notFound) throw error;
-      const message = `There is no list ${input.list_id}`;
-      throw new svc.ActionError({ type: 'list_not_found', message });
-    }
+    const { data } = await svc.post<{ id: string; url: string }>({
+      endpoint: `/list/${input.list_id}/task`,
+      data: {
+        name: input.title,
+        description: input.description,
+        priority: input.priority === undefined ? undefined : priorities[input.priority],
+        assignees: input.assignee_ids,
+        tags: input.tags,
+      },
+      retries: 3,
+    });
+    return { id: data.id, url: data.url };
   },
 });
 

@@ -12,7 +12,7 @@ const sync = createSync({
     'Tasks of a list with their subtasks; deleted and archived ones are found by a run from the start',
   version: '1.0.0',
   frequency: 'every 30 minutes',
-  autoStart: true,
+  autoStart: false,
   models: { Ticket },
   /** The address of the list shows the id. */
   metadata: z.object({ listId: z.string() }),

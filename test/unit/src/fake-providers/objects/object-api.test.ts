@@ -85,3 +85,28 @@ it('distinguishes lists of one endpoint, finds the page in an expression and the
   );
   expect(() => ids('from A start 1 max 3')).toThrow(Refusal);
 });
+
+it('fills pages of the size that the API fixes where it has no parameter for it', () => {
+  const fixed = parseFixture({
+    documentation: ['https://example.com/docs'],
+    checked_at: '2026-11-27',
+    lists: [
+      {
+        endpoint: '/rows',
+        documents: 'rows',
+        pagination: { type: 'offset', name: 'page', counts: 'pages' },
+        limit: { max: 2 },
+      },
+    ],
+    documents: [{ id: 'a' }, { id: 'b' }, { id: 'c' }],
+    deletes: { type: 'none', because: 'the API deletes nothing' },
+  });
+  const api = new ObjectApi(new Map([['rows', fixed]]));
+  const pageOf = (query: string) => {
+    const request = { method: 'GET', url: new URL(`http://127.0.0.1/rows?${query}`), headers: {} };
+    return api.answer({ ...request, body: '' } as Parameters<ObjectApi['answer']>[0], '/rows').body;
+  };
+  expect(pageOf('page=0')).toEqual({ rows: [{ id: 'a' }, { id: 'b' }] });
+  expect(pageOf('page=1')).toEqual({ rows: [{ id: 'c' }] });
+  expect(() => pageOf('limit=2')).toThrow(Refusal);
+});
