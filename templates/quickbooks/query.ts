@@ -53,3 +53,37 @@ export async function* changed<Item>(
     await savePosition(start);
   }
 }
+
+/** Changes are captured for 30 days. */
+const capturedMs = 30 * 24 * 60 * 60 * 1000;
+
+interface Capture {
+  CDCResponse: { QueryResponse: Record<string, CapturedItem[] | undefined>[] }[];
+}
+
+interface CapturedItem {
+  Id: string;
+  /** `Deleted`, or left out. */
+  status?: string;
+}
+
+/**
+ * The objects of an entity that were deleted since, if the response of at most 1,000 changes has them: the others are
+ * found by a run from the start.
+ */
+export async function deletedSince(
+  svc: Pick<SvcSync, 'get'>,
+  entity: string,
+  since: string,
+): Promise<{ id: string }[]> {
+  if (new Date(since).getTime() < new Date().getTime() - capturedMs) return [];
+  const { data } = await svc.get<Capture>({
+    endpoint: '/v3/company/${connectionConfig.realmId}/cdc',
+    params: { entities: entity, changedSince: since, minorversion: minorVersion },
+    retries: 5,
+  });
+  return data.CDCResponse.flatMap((response) => response.QueryResponse)
+    .flatMap((lists) => lists[entity] ?? [])
+    .filter(({ status }) => status === 'Deleted')
+    .map(({ Id: id }) => ({ id }));
+}

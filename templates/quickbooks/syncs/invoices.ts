@@ -2,11 +2,10 @@ import { createSync } from 'svc';
 import { Invoice } from '../../models/accounting.js';
 import { nextSince } from '../../shared/since.js';
 import { invoiceOf, type QuickbooksInvoice } from '../invoice.js';
-import { changed, Position } from '../query.js';
+import { changed, deletedSince, Position } from '../query.js';
 
 const sync = createSync({
-  description:
-    'Invoices that were changed since the last run; deleted ones are found by a run from the start',
+  description: 'Invoices that were changed or deleted since the last run',
   version: '1.0.0',
   frequency: 'every hour',
   autoStart: true,
@@ -18,7 +17,7 @@ const sync = createSync({
     const checkpoint = await svc.getCheckpoint();
     const since = checkpoint?.since ?? '';
     const next = checkpoint?.nextSince ?? new Date(nextSince()).toISOString();
-    // A query returns no deleted invoices: those that a run from the start does not find are gone.
+    // A query returns no deleted invoices: what was deleted before this run is what it does not find.
     if (since === '') await svc.trackDeletesStart('Invoice');
     const pages = changed<QuickbooksInvoice>(svc, {
       entity: 'Invoice',
@@ -28,6 +27,7 @@ const sync = createSync({
       savePosition: (start) => svc.saveCheckpoint({ since, nextSince: next, start }),
     });
     for await (const invoices of pages) await svc.batchSave(invoices.map(invoiceOf), 'Invoice');
+    if (since !== '') await svc.batchDelete(await deletedSince(svc, 'Invoice', since), 'Invoice');
     if (since === '') await svc.trackDeletesEnd('Invoice');
     await svc.saveCheckpoint({ since: next });
   },
