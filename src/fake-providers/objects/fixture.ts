@@ -51,6 +51,8 @@ const pagination = z.discriminatedUnion('type', [
     name: z.string().default('page'),
     /** The address begins with its path. */
     is_relative: z.boolean().default(false),
+    /** The last page has an address in the header too: `results` says whether documents follow. */
+    has_results: z.boolean().default(false),
     has_empty_pages: z.boolean().default(false),
   }),
 ]);

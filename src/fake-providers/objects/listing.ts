@@ -253,8 +253,11 @@ function placeNext(
     if (pagination.path !== undefined) placeCursor(page, { isLast, next }, pagination, body);
   } else {
     const address = addressWith(page, { [pagination.name]: cursorText(next) });
-    if (pagination.rel !== undefined && !isLast)
-      headers['link'] = `<${address}>; rel="${pagination.rel}"`;
+    const { rel, has_results: hasResults } = pagination;
+    if (rel !== undefined && (!isLast || hasResults)) {
+      const results = hasResults ? `; results="${isLast ? 'false' : 'true'}"` : '';
+      headers['link'] = `<${address}>; rel="${rel}"${results}`;
+    }
     if (pagination.path === undefined) return;
     const relative = address.slice(new URL(address).origin.length);
     const target = pagination.is_relative ? relative : address;

@@ -110,3 +110,23 @@ it('fills pages of the size that the API fixes where it has no parameter for it'
   expect(pageOf('page=1')).toEqual({ rows: [{ id: 'c' }] });
   expect(() => pageOf('limit=2')).toThrow(Refusal);
 });
+
+it('says in the header whether documents follow where the last page has an address too', () => {
+  const listed = parseFixture({
+    documentation: ['https://example.com/docs'],
+    checked_at: '2026-11-27',
+    lists: [{ endpoint: '/rows', pagination: { type: 'link', rel: 'next', has_results: true } }],
+    documents: [{ id: 1 }, { id: 2 }, { id: 3 }],
+    deletes: { type: 'none', because: 'the API deletes nothing' },
+  });
+  const api = new ObjectApi(new Map([['rows', listed]]));
+  api.pageMax = 2;
+  const linkOf = (query: string) => {
+    const url = new URL(`http://127.0.0.1/rows${query}`);
+    const request = { method: 'GET', url, headers: {}, body: '' };
+    return api.answer(request as Parameters<ObjectApi['answer']>[0], '/rows').headers?.['link'];
+  };
+  const first = linkOf('');
+  expect(first).toMatch(/; rel="next"; results="true"$/);
+  expect(linkOf(/\?[^>]*/.exec(first ?? '')?.[0] ?? '')).toMatch(/; rel="next"; results="false"$/);
+});
