@@ -3,6 +3,11 @@ import { z } from 'zod';
 import { TicketCollection } from '../../models/ticketing.js';
 import { collectionOf, type JiraProject } from '../project.js';
 
+interface ProjectPage {
+  values: JiraProject[];
+  isLast: boolean;
+}
+
 const sync = createSync({
   description: 'All projects; those that are gone are deleted',
   version: '1.0.0',
@@ -16,23 +21,22 @@ const sync = createSync({
   exec: async (svc) => {
     await svc.trackDeletesStart('TicketCollection');
     let startAt = (await svc.getCheckpoint())?.startAt ?? 0;
-    const pages = svc.paginate<JiraProject>({
-      endpoint: '/rest/api/3/project/search',
-      params: { expand: 'description', orderBy: 'key', status: 'live' },
-      paginate: {
-        type: 'offset',
-        offset_name_in_request: 'startAt',
-        offset_start_value: startAt,
-        offset_calculation_method: 'by-response-size',
-        response_path: 'values',
-        limit_name_in_request: 'maxResults',
-        limit: 100,
-      },
-      retries: 5,
-    });
-    for await (const projects of pages) {
-      await svc.batchSave(projects.map(collectionOf), 'TicketCollection');
-      startAt += projects.length;
+    for (;;) {
+      const { data: page } = await svc.get<ProjectPage>({
+        endpoint: '/rest/api/3/project/search',
+        params: {
+          expand: 'description',
+          orderBy: 'key',
+          status: 'live',
+          startAt,
+          maxResults: 100,
+        },
+        retries: 5,
+      });
+      await svc.batchSave(page.values.map(collectionOf), 'TicketCollection');
+      // Not by a short page: Jira may lower its maximum.
+      if (page.isLast || page.values.length === 0) break;
+      startAt += page.values.length;
       await svc.saveCheckpoint({ startAt });
     }
     await svc.trackDeletesEnd('TicketCollection');
