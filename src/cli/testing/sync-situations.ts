@@ -1,6 +1,7 @@
 import { reportedLimit } from '#fake-providers/limited.ts';
 import { filledUp } from '#fake-providers/objects/dataset.ts';
-import type { ObjectFixture } from '#fake-providers/objects/fixture.ts';
+import { changeTimeOf, type ObjectFixture } from '#fake-providers/objects/fixture.ts';
+import type { LoggedPage } from '#fake-providers/objects/object-api.ts';
 import { timeOf } from '#fake-providers/objects/times.ts';
 import { atPath, plainText } from '#kernel/json-path.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
@@ -133,15 +134,22 @@ async function incrementalSync(stage: SyncStage): Promise<void> {
     const count = stage.documents.length + added.length;
     expectEqual(livingOf(stored).length, count, `living records of ${model}`);
   }
-  const isIncremental = fixture.lists.some(({ filter, delta, pagination }) => {
-    const isContinued = pagination.type === 'cursor' && pagination.is_continued;
-    return filter !== undefined || delta !== undefined || isContinued;
-  });
-  if (!isIncremental) return;
   const pages = stage.api.pages
     .slice(listed)
     .filter(({ object }) => object === stage.template.entry.name);
-  const isAsked = pages.some((page) => page.isIncremental);
+  expectChangesAlone(fixture, pages);
+}
+
+function expectChangesAlone({ lists }: ObjectFixture, pages: readonly LoggedPage[]): void {
+  const isOrderedByChange = lists.some(({ changed }) => changed !== undefined);
+  const isIncremental = lists.some(({ filter, delta, pagination }) => {
+    const isContinued = pagination.type === 'cursor' && pagination.is_continued;
+    return filter !== undefined || delta !== undefined || isContinued;
+  });
+  if (!isIncremental && !isOrderedByChange) return;
+  const isAsked = isIncremental
+    ? pages.some((page) => page.isIncremental)
+    : pages.length > 0 && !pages.some(({ isLast }) => isLast);
   expectTrue(isAsked, 'the second run did not ask for changes alone');
 }
 
@@ -151,7 +159,7 @@ function withChangeTime(
   changed: readonly JsonObject[],
   { lists }: ObjectFixture,
 ): JsonObject {
-  const { field } = lists.find(({ filter }) => filter !== undefined)?.filter ?? {};
+  const field = lists.map(changeTimeOf).find((path) => path !== undefined);
   if (field === undefined) return record;
   const time = atPath(changed[0], field) ?? null;
   const iso = new Date(timeOf(time)).toISOString();

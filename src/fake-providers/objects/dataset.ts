@@ -2,7 +2,7 @@ import { atPath, plainText } from '#kernel/json-path.ts';
 import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import { systemClock } from '#kernel/time.ts';
 import { withPath } from '../with-path.ts';
-import type { ObjectFixture } from './fixture.ts';
+import { changeTimeOf, type ObjectFixture } from './fixture.ts';
 import { timeLike } from './times.ts';
 
 export interface Entry {
@@ -50,7 +50,7 @@ export class Dataset {
       this.#entries.set(this.idOf(document), { document, version, isDeleted: false });
   }
 
-  /** As `save`; the fields that lists filter by get the present time. */
+  /** As `save`; the fields that lists filter by, or order by as the time of the change, get the present time. */
   change(documents: readonly JsonObject[]): readonly JsonObject[] {
     const now = systemClock.now();
     const stamped = documents.map((document) => this.#stamped(document, now));
@@ -71,10 +71,11 @@ export class Dataset {
 
   #stamped(document: JsonObject, now: number): JsonObject {
     const copy = structuredClone(document) as Record<string, Json>;
-    for (const { filter } of this.#fixture.lists) {
-      if (filter === undefined) continue;
-      const sample = atPath(this.#fixture.documents[0], filter.field);
-      withPath(copy, filter.field, timeLike(sample, now));
+    for (const list of this.#fixture.lists) {
+      const field = changeTimeOf(list);
+      if (field === undefined) continue;
+      const sample = atPath(this.#fixture.documents[0], field);
+      withPath(copy, field, timeLike(sample, now));
     }
     return copy;
   }

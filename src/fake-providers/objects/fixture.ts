@@ -115,6 +115,11 @@ const list = z.strictObject({
     })
     .optional(),
   filter: filter.optional(),
+  /**
+   * Path of the time of the last change, where the API orders by it and has no filter: the function reads the newest
+   * first, until what it has.
+   */
+  changed: z.string().optional(),
   delta: delta.optional(),
   /** Documents come by this field when the request has these parameters. */
   orders: z
@@ -230,6 +235,12 @@ export type Exchange = z.infer<typeof exchange>;
 export type ListRules = z.infer<typeof list>;
 export type Pagination = ListRules['pagination'];
 export type Fixture = ObjectFixture | CallFixture;
+
+/** Path of the time of the last change in a document. */
+export const changeTimeOf = ({
+  filter,
+  changed,
+}: Pick<ListRules, 'filter' | 'changed'>): string | undefined => filter?.field ?? changed;
 
 /** @throws Error with every mistake of the fixture */
 export function parseFixture(content: unknown): Fixture {

@@ -47,3 +47,29 @@ describe('a list of changes', () => {
     expect(get(`/changes?pageToken=${last['newStartPageToken']}`)['changes']).toEqual([]);
   });
 });
+
+describe('a list in the order of changes', () => {
+  it('shows the document that was changed first', () => {
+    const ordered = parseFixture({
+      documentation: ['https://provider.test/changes'],
+      checked_at: '2026-11-27',
+      lists: [
+        {
+          endpoint: '/tickets',
+          documents: 'data',
+          pagination: { type: 'none' },
+          changed: 'updated_at',
+          orders: [{ params: { sort: 'updated' }, field: 'updated_at', is_descending: true }],
+        },
+      ],
+      documents: ['1', '2', '3'].map((id) => ({ id, updated_at: `2026-01-0${id}T08:00:00Z` })),
+      deletes: { type: 'absent' },
+    });
+    const api = new ObjectApi(new Map([['tickets', ordered]]));
+    api.dataset('tickets').change([{ id: '1' }]);
+    const url = new URL('https://provider.test/tickets?sort=updated');
+    const request = { role: 'api', method: 'GET', url, headers: {}, body: '' } as const;
+    const { body } = api.answer(request, url.pathname);
+    expect(body).toMatchObject({ data: [{ id: '1' }, { id: '3' }, { id: '2' }] });
+  });
+});
