@@ -104,7 +104,8 @@ export default defineConfig({
           include: ['templates/*/tests/*.test.ts'],
           globalSetup: [programs],
           pool: 'forks',
-          maxWorkers: 2,
+          // Two thirds of the time are waits that a provider asks for.
+          maxWorkers: 4,
           // One gateway for the files of a worker.
           isolate: false,
           execArgv: ['--no-sparkplug'],
