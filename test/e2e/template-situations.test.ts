@@ -125,4 +125,16 @@ describe('the situations of a template', () => {
       await closeTemplateWorld(folder);
     },
   );
+
+  it('are those of one function: what was deployed for another is gone', async () => {
+    const testUrl = pathToFileURL(join(templatesFolder, 'hubspot/tests/contacts.test.ts')).href;
+    for (const { play } of situations(testUrl, { kind: 'on-event', name: 'check-access' }))
+      await play();
+    const resumption = situations(testUrl, { kind: 'sync', name: 'contacts' }).find(
+      ({ name }) => name === 'resume after a kill',
+    );
+    await resumption?.play();
+    expect(resumption).toBeDefined();
+    await closeTemplateWorld(templatesFolder);
+  });
 });

@@ -81,10 +81,13 @@ function worldOf(root: string): Promise<TemplateWorld> {
   return world;
 }
 
-/** Deploys the function to the gateway; a sync without its schedule, so that each run is one of the test. */
+/**
+ * Deploys the function to the gateway, in place of the integration's others: an on-event function would add its requests
+ * to those of a sync. A sync comes without its schedule, so that each run is one of the test.
+ */
 export async function deployTemplate(root: string, entry: Entry): Promise<DeployedTemplate> {
   const { fakes, gateway, integrations } = await worldOf(root);
-  const { integrationKey, name, kind: type } = entry;
+  const { integrationKey } = entry;
   const fake = fakes.of(integrationKey);
   const { client } = gateway;
   if (!integrations.has(integrationKey)) {
@@ -100,7 +103,7 @@ export async function deployTemplate(root: string, entry: Entry): Promise<Deploy
   const fn = await compileTemplate(root, entry);
   const { artifact } = fn;
   const unscheduled = artifact.type === 'sync' ? { ...artifact, auto_start: false } : artifact;
-  const scope = { kind: 'function', integrationId: integrationKey, name, type } as const;
+  const scope = { kind: 'integration', integrationId: integrationKey } as const;
   const body = deployRequest(scope, [{ ...fn, artifact: unscheduled }]);
   await client.request('POST /functions/deployments/bundle', { body });
   return { entry, fake, gateway };
