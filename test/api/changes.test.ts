@@ -93,7 +93,14 @@ describe('the changes that a reader of the log gets', () => {
     const { changes } = await page(`cursor=${cursor}`);
     expect(changes).toMatchObject([
       { id: 'e-d', action: 'purged', record_id: 'd', record: null },
-      { id: null, action: 'purged', record_id: 'e', model: 'Contact', connection_id: null },
+      {
+        id: null,
+        action: 'purged',
+        record_id: 'e',
+        model: 'Contact',
+        connection_id: null,
+        connection_uid: names[0],
+      },
     ]);
     // A tombstone of a deleted connection names none.
     const filtered = await page(`cursor=${cursor}&connection_id=other`);

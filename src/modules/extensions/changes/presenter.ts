@@ -23,11 +23,16 @@ export const changeShape = z
     action: z
       .enum(['added', 'updated', 'deleted', 'pruned', 'restored', 'purged'])
       .describe(
-        'What the change did. `purged` removes the record and its history; where the log has only the mark of it left, all but `model`, `variant` and `record_id` may be null.',
+        'What the change did. `purged` removes the record and its history; where the log has only the mark of it left, all but `connection_uid`, `model`, `variant` and `record_id` may be null.',
       ),
     at: micros.nullable().describe('When it was decided.'),
     provider_config_key: z.string().nullable(),
     connection_id: z.string().nullable(),
+    connection_uid: z
+      .string()
+      .describe(
+        'Uid of the connection, never used again. With `model`, `variant` and `record_id` it is the key of a row.',
+      ),
     model: z.string(),
     variant: z.string(),
     record_id: z.string().meta({ description: 'Id of the record.', examples: ['c-1'] }),
@@ -73,6 +78,7 @@ export function changeText(
     at: isoMicros(change.occurred_at),
     provider_config_key: change.integration,
     connection_id: change.connection_id,
+    connection_uid: change.connection_uid,
     model: change.model,
     variant: change.variant,
     record_id: change.record_id,
@@ -100,7 +106,7 @@ export interface ConnectionNames {
 
 /** Of a record of which the log has only the tombstone. */
 export function purgedText(
-  { model, variant, recordId }: KeyParts,
+  { connectionUid, model, variant, recordId }: KeyParts,
   place: MessagePlace,
   connection: ConnectionNames | null,
 ): string {
@@ -111,6 +117,7 @@ export function purgedText(
     at: null,
     provider_config_key: connection?.integrationKey ?? null,
     connection_id: connection?.connectionId ?? null,
+    connection_uid: connectionUid,
     model,
     variant,
     record_id: recordId,
