@@ -2,6 +2,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seeded, seedOfRun } from '#test/support/judges/random.ts';
+import { isOnServices } from '#test/support/processes/deployment.ts';
+import type { GatewayAccess, RunningGateway } from '#test/support/processes/gateway.ts';
 import {
   openCrmWorld,
   succeeded,
@@ -26,19 +28,20 @@ interface ChangesPage {
 
 const path = '/subscriptions/slow';
 
-/** A consumer of small pages that takes its time, and goes on when the gateway is there again. */
+/** A consumer of small pages that takes its time, asks one gateway after the other, and goes on when it is there again. */
 class SlowConsumer {
   readonly read: Change[] = [];
   readonly repeatedAfterCommit: Change[] = [];
-  readonly #world: () => CrmWorld;
+  readonly #nodes: () => readonly GatewayAccess[];
   readonly #committed = new Set<string>();
   readonly #stop = new AbortController();
+  #turns = 0;
   readonly #running: Promise<void>;
   /** Whether the last page was empty, and the log had no more. */
   isAtEnd = false;
 
-  constructor(world: () => CrmWorld) {
-    this.#world = world;
+  constructor(nodes: () => readonly GatewayAccess[]) {
+    this.#nodes = nodes;
     this.#running = this.#run();
   }
 
@@ -55,7 +58,9 @@ class SlowConsumer {
   }
 
   async #turn(): Promise<void> {
-    const { gateway } = this.#world();
+    this.#turns += 1;
+    const nodes = this.#nodes();
+    const gateway = nodes[this.#turns % nodes.length]!;
     const asked = await gateway.call('GET', `${path}/changes?limit=15&wait_s=1`);
     const page: ChangesPage = succeeded(asked);
     this.read.push(...page.changes);
@@ -69,26 +74,48 @@ class SlowConsumer {
 
 let world: CrmWorld;
 let crm: CrmConnection;
+/** With services two gateways work on the log. */
+let another: RunningGateway | undefined;
 beforeAll(async () => {
   world = await openCrmWorld();
+  if (isOnServices()) another = await world.startAnother();
   crm = await world.connect();
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(async () => {
+  await another?.stop();
+  await world[Symbol.asyncDispose]();
+});
+
+const nodes = (): readonly GatewayAccess[] => [
+  world.gateway,
+  ...(another === undefined ? [] : [another]),
+];
+
+/** A kill of the first gateway in even rounds, and of the other, where there is one, in odd ones. */
+async function killOne(round: number): Promise<void> {
+  if (another !== undefined && round % 2 === 1) {
+    another.process.kill('SIGKILL');
+    await another.stop();
+    another = await world.startAnother();
+    return;
+  }
+  world.gateway.process.kill('SIGKILL');
+  await world.restart();
+}
 
 describe('a slow consumer of a gateway that is killed', () => {
   it('misses no change, gets those of a record in order, and none again after its commit', async () => {
     const random = seeded(seed);
     succeeded(await world.gateway.call('PUT', path, { body: {} }));
-    const consumer = new SlowConsumer(() => world);
-    for (let round = 0; round < 3; round += 1) {
+    const consumer = new SlowConsumer(nodes);
+    for (let round = 0; round < 4; round += 1) {
       crm.account.contacts = Array.from({ length: 120 }, (_, n) => ({
         id: `c-${n}`,
         name: `${round}`,
       }));
       await crm.trigger('contacts');
       await wait(random.int(400));
-      world.gateway.process.kill('SIGKILL');
-      await world.restart();
+      await killOne(round);
       expect(await crm.run('contacts')).toMatchObject({ success: true });
     }
     consumer.isAtEnd = false;
