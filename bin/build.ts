@@ -24,6 +24,7 @@ import { builtInFile, builtInText } from '#modules/connections/providers/load-ca
 import { demoFunctions } from './demo-functions.ts';
 import { buildDocsSite } from './docs-site/build.ts';
 import { buildPages } from './page-bundles.ts';
+import { templateDefinitions } from './template-definitions.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const built = join(root, 'dist');
@@ -112,9 +113,10 @@ async function buildTo(outdir: string): Promise<void> {
     packages: 'external',
     plugins: [locations],
   };
-  const [guest, functions] = await Promise.all([
+  const [guest, functions, definitions] = await Promise.all([
     bundleGuestRuntime(),
     demoFunctions(root),
+    templateDefinitions(root),
     build({ ...node, entryPoints: programs, target: 'node24' }),
     build({ ...node, entryPoints: libraries, target: 'node20' }),
     build({ ...node, ...required, entryPoints: ['src/sdk/index.ts'], target: 'node20' }),
@@ -129,6 +131,7 @@ async function buildTo(outdir: string): Promise<void> {
   writeData(outdir, 'pages/docs/entries.json', '{}');
   writeData(outdir, 'src/adapters/sandbox/guest/runtime.js', guest);
   writeData(outdir, 'src/modules/extensions/demo/functions.json', functions);
+  writeData(outdir, 'src/rules/template-definitions.json', definitions);
 }
 
 /** The client, for any runtime with `fetch`: a package of its own, to import and to require. */

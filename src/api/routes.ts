@@ -24,6 +24,7 @@ import { deploymentRoutes } from '#modules/functions/deployments/routes.ts';
 import { functionRoutes } from '#modules/functions/functions/routes.ts';
 import { runRoutes, runsTailRoute } from '#modules/functions/runs/ledger/routes.ts';
 import { syncRoutes } from '#modules/functions/syncs/routes.ts';
+import { templateRoutes } from '#modules/functions/templates/routes.ts';
 import { variableRoutes } from '#modules/functions/variables/routes.ts';
 import { consumerGroupRoutes } from '#modules/operations/consumer-groups/routes.ts';
 import { deadLetterRoutes } from '#modules/operations/dead-letters/routes.ts';
@@ -222,6 +223,7 @@ const tags: readonly Tag[] = [
 export const routes: readonly AnyRoute[] = [
   ...healthRoutes,
   ...providerRoutes,
+  ...templateRoutes,
   ...integrationRoutes,
   ...connectionRoutes,
   ...deprecatedConnectionRoutes,

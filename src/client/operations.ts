@@ -10,6 +10,10 @@ export type RunFailure = { readonly name: string; readonly location: string | nu
 
 export type Provider = { readonly name: string; readonly display_name: string; readonly categories: readonly string[]; readonly auth_mode: 'OAUTH1' | 'OAUTH2' | 'OAUTH2_CC' | 'BASIC' | 'API_KEY' | 'APP_STORE' | 'CUSTOM' | 'APP' | 'NONE' | 'TBA' | 'JWT' | 'BILL' | 'TWO_STEP' | 'SIGNATURE' | 'MCP_OAUTH2' | 'AWS_SIGV4'; readonly docs: string; readonly logo_url: string; readonly callback_url: string | null; readonly app_setup_url: string | null; readonly setup_guide_url?: string; readonly default_scopes?: readonly string[]; readonly available_scopes?: readonly string[]; readonly scope_descriptions?: { readonly [name: string]: string }; readonly revocation?: { readonly url: string; readonly [name: string]: unknown }; readonly integration_config?: { readonly [name: string]: { readonly title: string; readonly description: string; readonly secret?: boolean; readonly optional?: boolean; readonly enum?: readonly string[]; readonly enum_titles?: { readonly [name: string]: string }; readonly warnings?: readonly string[]; readonly [name: string]: unknown } }; readonly [name: string]: unknown };
 
+export type Template = { readonly name: string; readonly type: 'sync' | 'action' | 'on-event'; readonly provider: string; readonly version: string; readonly description: string; readonly scopes: readonly string[]; readonly metadata: { readonly [name: string]: unknown } | null; readonly returns?: readonly string[]; readonly input?: string; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string; readonly auto_start?: boolean; readonly incremental?: boolean; readonly deletions?: 'every_run' | 'runs_from_start' | 'none'; readonly event?: string; readonly documentation: readonly string[] };
+
+export type TemplateWithFiles = { readonly name: string; readonly type: 'sync' | 'action' | 'on-event'; readonly provider: string; readonly version: string; readonly description: string; readonly scopes: readonly string[]; readonly metadata: { readonly [name: string]: unknown } | null; readonly returns?: readonly string[]; readonly input?: string; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string; readonly auto_start?: boolean; readonly incremental?: boolean; readonly deletions?: 'every_run' | 'runs_from_start' | 'none'; readonly event?: string; readonly documentation: readonly string[]; readonly files: readonly ({ readonly path: string; readonly content: string })[] };
+
 export type Integration = { readonly unique_key: string; readonly display_name: string; readonly provider: string; readonly logo: string; readonly forward_webhooks: boolean; readonly revoke_on_disconnect: boolean; readonly created_at: string; readonly updated_at: string; readonly webhook_url?: string | null; readonly integration_config?: { readonly [name: string]: string }; readonly custom?: { readonly [name: string]: string }; readonly credentials?: { readonly [name: string]: string | null } | null; readonly auth_mode?: 'OAUTH1' | 'OAUTH2' | 'OAUTH2_CC' | 'BASIC' | 'API_KEY' | 'APP_STORE' | 'CUSTOM' | 'APP' | 'NONE' | 'TBA' | 'JWT' | 'BILL' | 'TWO_STEP' | 'SIGNATURE' | 'MCP_OAUTH2' | 'AWS_SIGV4' | null; readonly connections?: number };
 
 export type Success = { readonly success: true };
@@ -97,6 +101,10 @@ export type ActionToDeploy = { readonly type: 'action'; readonly version?: strin
 export type OnEventToDeploy = { readonly type: 'on-event'; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly fileBody: { readonly js: string; readonly ts: string }; readonly name: string; readonly integrationId: string; readonly event: 'post-connection-creation' | 'pre-connection-deletion' | 'validate-connection' };
 
 export type DeployPlan = { readonly created: readonly DeployedItem[]; readonly updated: readonly UpdatedItem[]; readonly unchanged: readonly DeployedItem[]; readonly deleted: readonly DeployedItem[]; readonly deletedModels: readonly string[]; readonly breaking: readonly BreakingModel[] };
+
+export type FunctionDeployment = { readonly type: 'function'; readonly integration_id: string; readonly allow_destructive?: boolean; readonly function_name: string; readonly function_type: 'sync' | 'action' | 'on-event'; readonly code: string; readonly version?: string };
+
+export type TemplateDeployment = { readonly type: 'template'; readonly integration_id: string; readonly allow_destructive?: boolean; readonly template: string };
 
 export type SyncName = string | SyncVariant;
 
@@ -199,6 +207,16 @@ export interface Operations {
   'GET /images/template-logos/{file}': {
     readonly params: { readonly file: string };
     readonly answer: string;
+  };
+  /** List the templates of a provider. */
+  'GET /providers/{provider}/templates': {
+    readonly params: { readonly provider: string };
+    readonly answer: { readonly data: readonly Template[] };
+  };
+  /** Get a template with its files. */
+  'GET /providers/{provider}/templates/{name}': {
+    readonly params: { readonly provider: string; readonly name: string };
+    readonly answer: { readonly data: TemplateWithFiles };
   };
   /** List the integrations of the environment. */
   'GET /integrations': {
@@ -681,7 +699,7 @@ export interface Operations {
   /** Delete a function. */
   'DELETE /integrations/{uniqueKey}/functions/{name}': {
     readonly params: { readonly uniqueKey: string; readonly name: string };
-    readonly query: { readonly type: 'sync' | 'action' };
+    readonly query: { readonly type: 'sync' | 'action' | 'on-event' };
     readonly answer: { readonly data: { readonly success: true } };
   };
   /** Get the TypeScript source of a function. */
@@ -731,15 +749,15 @@ export interface Operations {
     readonly body: { readonly reconciliationScope: EnvironmentScope | IntegrationScope | IntegrationsScope | FunctionScope; readonly functions: readonly (SyncToDeploy | ActionToDeploy | OnEventToDeploy)[] };
     readonly answer: DeployPlan;
   };
-  /** Deploy one function from its source. */
+  /** Deploy one function from its source, or from a template. */
   'POST /functions/deployments': {
-    readonly body: { readonly type: 'function'; readonly integration_id: string; readonly function_name: string; readonly function_type: 'sync' | 'action'; readonly code: string; readonly version?: string; readonly allow_destructive?: boolean };
+    readonly body: FunctionDeployment | TemplateDeployment;
     readonly answer: { readonly id: string; readonly status: 'waiting' | 'running' | 'success' | 'failed'; readonly created_at: string };
   };
   /** Get a deployment from source. */
   'GET /functions/deployments/{id}': {
     readonly params: { readonly id: string };
-    readonly answer: { readonly id: string; readonly status: 'waiting' | 'running' | 'success' | 'failed'; readonly integration_id: string; readonly function_name: string; readonly function_type: 'sync' | 'action'; readonly created_at: string; readonly updated_at: string; readonly started_at?: string; readonly completed_at?: string; readonly duration_ms?: number; readonly deployed?: boolean; readonly deployed_functions?: readonly ({ readonly name: string; readonly version: string })[]; readonly error?: { readonly code: string; readonly message: string } };
+    readonly answer: { readonly id: string; readonly status: 'waiting' | 'running' | 'success' | 'failed'; readonly integration_id: string; readonly function_name: string; readonly function_type: 'sync' | 'action' | 'on-event'; readonly created_at: string; readonly updated_at: string; readonly started_at?: string; readonly completed_at?: string; readonly duration_ms?: number; readonly deployed?: boolean; readonly deployed_functions?: readonly ({ readonly name: string; readonly version: string })[]; readonly error?: { readonly code: string; readonly message: string; readonly fix: string } };
   };
   /** Trigger syncs once. */
   'POST /sync/trigger': {

@@ -160,6 +160,7 @@ export const errorHints = {
   // resources
   not_found: named,
   unknown_environment: 'Look the environment up with GET /environments.',
+  template_not_found: 'Look the name up with GET /providers/{provider}/templates.',
   dryrun_not_found: 'Start another dry run and use the id in its response.',
   deployment_not_found: 'Start another deployment, because deployments are kept for seven days.',
   connection_not_found: 'Look the pair up with GET /connections, with the same key.',

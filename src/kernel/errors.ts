@@ -186,6 +186,7 @@ export const catalogue = {
   // resources
   not_found: kind(404, 'Not found.'),
   unknown_environment: kind(404, 'The environment does not exist.'),
+  template_not_found: kind(404, 'The provider has no such template.'),
   dryrun_not_found: kind(404, 'The dry run does not exist.'),
   deployment_not_found: kind(404, 'The deployment does not exist.'),
   connection_not_found: kind(404, 'The connection does not exist.'),

@@ -32,12 +32,12 @@ export function withoutSourceMap(bundle: string): string {
   return at === -1 ? bundle : bundle.slice(0, at + 1);
 }
 
-/** The bundle with another name of one of its files. */
-export function withSourceRenamed(bundle: string, from: string, name: string): string {
+/** The bundle with other names of its files. */
+export function withSourcesRenamed(bundle: string, nameOf: (file: string) => string): string {
   const at = mapStart(bundle);
   if (at === -1) return bundle;
   const payload = payloadOf(bundle, at);
-  const sources = payload.sources.map((source) => (fileOf(source) === from ? name : source));
+  const sources = payload.sources.map((source) => nameOf(fileOf(source)));
   const text = JSON.stringify({ ...payload, sources });
   return `${bundle.slice(0, at)}${mark}${Buffer.from(text).toString('base64')}\n`;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isJsonObject, type Json } from '#kernel/stable-json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 
 type FunctionKind = 'sync' | 'action' | 'on-event';
 
@@ -18,10 +18,37 @@ export interface Template {
   readonly needsMetadata: boolean;
   /** Pages of the provider's documentation. */
   readonly documentation: readonly string[];
+  /** Null for other kinds. */
+  readonly sync: TemplateSync | null;
   /** The file of the function, below the folder of templates. */
   readonly file: string;
   /** All files, that of the function first: what it imports, fixtures, test. */
   readonly files: readonly TemplateFile[];
+}
+
+/** What a sync asks for in each run. */
+export interface TemplateSync {
+  /** Whether a run asks for changes alone. */
+  readonly isIncremental: boolean;
+  /** Which runs find deleted documents. */
+  readonly deletions: 'every_run' | 'runs_from_start' | 'none';
+}
+
+/** What the definition of a template says (bin/template-definitions.ts). */
+export interface TemplateDefinition extends Pick<Template, 'description' | 'version' | 'scopes'> {
+  /** JSON Schema of the metadata of a connection; null: none is needed. */
+  readonly metadata: JsonObject | null;
+  /** Models of the records or of the output. */
+  readonly returns?: readonly string[];
+  /** The models and those of input and output, below `definitions`. */
+  readonly jsonSchema?: JsonObject;
+  /** Of an action. */
+  readonly input?: string;
+  /** Of a sync. */
+  readonly runs?: string;
+  readonly autoStart?: boolean;
+  /** Of an on-event function. */
+  readonly event?: string;
 }
 
 export interface TemplateFile {
@@ -65,6 +92,20 @@ export function templatesOf(provider: string, folder = templatesFolder): readonl
   });
 }
 
+/** Beside this file in the build, which a service from sources reads too: they are made by running the templates. */
+let definitions: Readonly<Record<string, TemplateDefinition>> | undefined;
+
+/** Of a template of the box; read at the first use. */
+export function templateDefinition(template: Template): TemplateDefinition {
+  definitions ??= JSON.parse(
+    readFileSync(
+      new URL(import.meta.resolve('#built/src/rules/template-definitions.json')),
+      'utf8',
+    ),
+  ) as Readonly<Record<string, TemplateDefinition>>;
+  return definitions[template.file] ?? { ...template, metadata: null };
+}
+
 function readTemplate(
   folder: string,
   { provider, kind, name }: Pick<Template, 'provider' | 'kind' | 'name'>,
@@ -72,7 +113,7 @@ function readTemplate(
   const file = `${provider}/${kindFolders[kind]}/${name}.ts`;
   const text = readFileSync(join(folder, file), 'utf8');
   const fixture = `${provider}/fixtures/${name}.json`;
-  const { documentation = [], uses = [] } = fixtureAt(folder, fixture);
+  const { documentation = [], uses = [], sync = null } = fixtureAt(folder, fixture);
   const paths = [
     ...importsOf(folder, file),
     fixture,
@@ -88,6 +129,7 @@ function readTemplate(
     scopes: scopesOf(text),
     needsMetadata: /^ {2}metadata:/m.test(text),
     documentation,
+    sync: kind === 'sync' ? sync : null,
     file,
     files: [...new Set(paths)]
       .filter((path) => existsSync(join(folder, path)))
@@ -118,6 +160,7 @@ interface FixtureFacts {
   readonly documentation?: readonly string[];
   /** Further fixtures of the provider. */
   readonly uses?: readonly string[];
+  readonly sync?: TemplateSync;
 }
 
 function fixtureAt(folder: string, path: string): FixtureFacts {
@@ -128,7 +171,23 @@ function fixtureAt(folder: string, path: string): FixtureFacts {
     const value = content[name];
     return Array.isArray(value) ? value.filter((one: Json) => typeof one === 'string') : [];
   };
-  return { documentation: textsAt('documentation'), uses: textsAt('uses') };
+  return { documentation: textsAt('documentation'), uses: textsAt('uses'), sync: syncOf(content) };
+}
+
+/** By the way in which the API lists (templates/README.md). */
+function syncOf({ lists, deletes }: JsonObject): TemplateSync {
+  const isIncremental = (Array.isArray(lists) ? lists : []).some(listsChanges);
+  const { type = 'none', needs_reset: needsReset = false } = isJsonObject(deletes) ? deletes : {};
+  if (type === 'none') return { isIncremental, deletions: 'none' };
+  return { isIncremental, deletions: needsReset === true ? 'runs_from_start' : 'every_run' };
+}
+
+/** By a filter by time, a token, entries of changes, or a cursor of the last page that goes on. */
+function listsChanges(list: Json): boolean {
+  if (!isJsonObject(list)) return false;
+  const { pagination } = list;
+  if (isJsonObject(pagination) && pagination['is_continued'] === true) return true;
+  return ['filter', 'delta', 'entry'].some((name) => name in list);
 }
 
 /** The text of a property of the definition: a literal, as lint demands of templates. */

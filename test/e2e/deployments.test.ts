@@ -115,11 +115,11 @@ describe('a function deployed from source', () => {
     expect(codeOf(await call('GET', status))).toBe('400 no_syncs_found');
   });
 
-  it('says what does not compile, also that it is of another type', async () => {
-    expect(await deployed(order('greet', visits('Visit')))).toMatchObject({
-      status: 'failed',
-      error: { code: 'compilation_error', message: expect.stringContaining('sync') as string },
-    });
+  it('says what does not compile and where in a project, also that it is of another type', async () => {
+    const failed = await deployed(order('greet', visits('Visit')));
+    expect(failed).toMatchObject({ status: 'failed', error: { code: 'compilation_error' } });
+    expect(failed.error.message).toMatch(/^err - crm\/actions\/greet\.ts:\d+:\d+\n.*sync/);
+    expect(failed.error.fix).toBe('Fix the function at the position in the message.');
   });
 });
 

@@ -12,7 +12,7 @@ import {
   type SourceTarget,
 } from '#modules/functions/functions/compile-source.ts';
 import type { FunctionKind } from '#modules/functions/functions/function.ts';
-import { withSourceRenamed } from '#rules/source-map.ts';
+import { withSourcesRenamed } from '#rules/source-map.ts';
 import { flowConfig } from '../deploy/package.ts';
 import { ownPackage } from '../package.ts';
 import { functionPath, importLine } from '../project-layout.ts';
@@ -22,14 +22,18 @@ import { CompileError, formatProblem } from './problem.ts';
 import { CheckerEnded } from './type-checker.ts';
 
 /** Compiles one file and exits; the type checker blocks its thread for seconds. */
-async function compileSource({ code, target }: SourceOrder): Promise<SourceCompiled> {
+async function compileSource({ code, imports = {}, target }: SourceOrder): Promise<SourceCompiled> {
   const root = mkdtempSync(join(tmpdir(), 'svc-compile-'));
+  const kind = target?.kind ?? kindOf(code);
+  // The target's names are not used in paths: an integration may be called "..".
+  const written = `${functionPath('integration', kind, 'function')}.ts`;
+  const nameOf = (file: string): string =>
+    file === written ? fileNameOf(target) : importedNameOf(file, target);
   try {
-    const kind = target?.kind ?? kindOf(code);
-    // The target's names are not used in paths: an integration may be called "..".
-    const path = join(root, `${functionPath('integration', kind, 'function')}.ts`);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, code);
+    for (const [file, text] of [...Object.entries(imports), [written, code] as const]) {
+      mkdirSync(dirname(join(root, file)), { recursive: true });
+      writeFileSync(join(root, file), text);
+    }
     writeFileSync(join(root, 'index.ts'), importLine('integration', kind, 'function'));
     writeFileSync(join(root, 'package.json'), '{"type":"module"}');
     await using sandbox = await openSandbox({ childrenMax: 1, spares: 1 });
@@ -39,13 +43,14 @@ async function compileSource({ code, target }: SourceOrder): Promise<SourceCompi
     const [compiled] = (await compiler.compile()).functions;
     if (compiled === undefined) throw new Error('the compiler lost the only file');
     const named = target === undefined ? compiled : namedAs(compiled, target);
-    const written = `${functionPath('integration', kind, 'function')}.ts`;
-    const bundle = withSourceRenamed(named.bundle, written, fileNameOf(target));
+    const bundle = withSourcesRenamed(named.bundle, nameOf);
     return { outcome: 'compiled', bundle, sent: flowConfig({ ...named, bundle }) };
   } catch (error) {
     if (error instanceof CheckerEnded) return { outcome: 'refused', message: tooMuchMemory };
     if (!(error instanceof CompileError)) throw error;
-    const problems = error.problems.map((problem) => formatProblem(problem));
+    const problems = error.problems.map((problem) =>
+      formatProblem({ ...problem, file: nameOf(problem.file) }),
+    );
     return { outcome: 'refused', message: [...problems, error.message].join('\n') };
   } finally {
     rmSync(root, { recursive: true, force: true });
@@ -57,6 +62,9 @@ const fileNameOf = (target: SourceTarget | undefined): string =>
   target === undefined
     ? 'function.ts'
     : `${functionPath(target.integrationKey, target.kind, target.name)}.ts`;
+
+const importedNameOf = (file: string, target: SourceTarget | undefined): string =>
+  target === undefined ? file : file.replace(/^integration\//, () => `${target.integrationKey}/`);
 
 /** Address space that the checker reserves before it reads a file. */
 const reservedMb = 640;

@@ -101,9 +101,8 @@ async function deploy(
 /** The body that deploys the function. */
 async function compiled(deployment: Deployment, signal: AbortSignal): Promise<DeployBody> {
   const { environmentUid, integrationKey, functionName: name, functionType: kind } = deployment;
-  const { version } = deployment;
-  const target = { integrationKey, name, kind };
-  const order = { code: deployment.code, target };
+  const { version, code, imports = {} } = deployment;
+  const order = { code, imports, target: { integrationKey, name, kind } };
   const { sent } = await compileSource(order, signal, { environmentUid });
   const parsed = deployBody.safeParse({
     reconciliationScope: { kind: 'function', integrationId: integrationKey, name, type: kind },
@@ -133,11 +132,15 @@ function refuseLosses({ deletedModels }: DeployPlan): void {
   if (deletedModels.length === 0) return;
   throw new GatewayError('invalid_request', {
     message: `The records of ${deletedModels.join(', ')} would be deleted: send allow_destructive to confirm.`,
+    fix: 'Send allow_destructive if these records may be deleted.',
   });
 }
 
 function deploymentFailure({ logger }: Deps, error: unknown): DeploymentFailure {
-  if (error instanceof GatewayError) return { code: error.code, message: error.message };
+  if (error instanceof GatewayError) {
+    const { code, message, details } = error;
+    return { code, message, ...(details.fix === undefined ? {} : { fix: details.fix }) };
+  }
   logger.error({ err: error }, 'a deployment failed unexpectedly');
   return { code: 'server_error', message: 'The deployment failed unexpectedly.' };
 }

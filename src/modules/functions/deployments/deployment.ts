@@ -2,6 +2,7 @@ import type { Decider } from '#kernel/decider.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import type { Instant } from '#kernel/time.ts';
+import type { FunctionKind } from '../functions/function.ts';
 
 /** The request of the client. */
 export interface DeploymentOrder {
@@ -9,9 +10,11 @@ export interface DeploymentOrder {
   readonly environmentUid: string;
   readonly integrationKey: string;
   readonly functionName: string;
-  readonly functionType: 'sync' | 'action';
+  readonly functionType: FunctionKind;
   /** TypeScript of the function; empty once the deployment has ended. */
   readonly code: string;
+  /** What the code of a template imports, as `SourceOrder` has it; absent: nothing, or the deployment has ended. */
+  readonly imports?: Readonly<Record<string, string>>;
   /** Replaces the version in the code; null: the version in the code. */
   readonly version: string | null;
   /** Whether models and their records may be deleted. */
@@ -36,6 +39,8 @@ export interface Deployment extends DeploymentOrder {
 export interface DeploymentFailure {
   readonly code: string;
   readonly message: string;
+  /** Absent: that of the code. */
+  readonly fix?: string;
 }
 
 export type DeploymentEvent =
@@ -129,7 +134,7 @@ function queued(order: DeploymentOrder, at: Instant): Deployment {
   };
 }
 
-const ended = (state: Deployment, at: Instant): Deployment => ({
+const ended = ({ imports: _, ...state }: Deployment, at: Instant): Deployment => ({
   ...state,
   code: '',
   updatedAt: at,

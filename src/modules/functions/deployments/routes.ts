@@ -8,24 +8,52 @@ import {
 import { type AnyRoute, errorAt } from '#http/define-route.ts';
 import { functionName, integrationKey, text } from '#http/fields.ts';
 import { json, timestamp } from '#http/responses.ts';
-import { GatewayError } from '#kernel/errors.ts';
+import { errorHints } from '#kernel/error-hints.ts';
+import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import { isoMillis } from '#kernel/time.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
 import { checkStandalone } from '../functions/deploy-rules.ts';
 import { findFunction } from '../functions/queries.ts';
 import { defineRoute } from '../services.ts';
-import type { Deployment, DeploymentOrder } from './deployment.ts';
+import { requireTemplate, sourceOfTemplate } from '../templates/templates.ts';
+import type { Deployment, DeploymentFailure, DeploymentOrder } from './deployment.ts';
 import { deploymentRef } from './entity.ts';
 
 interface Deps {
   readonly control: ControlPlane;
 }
 
+/** The function of a request. */
+type DeploymentSource = Pick<
+  DeploymentOrder,
+  'functionName' | 'functionType' | 'code' | 'imports' | 'version'
+>;
+
+/**
+ * @throws GatewayError `integration_not_found` (404), `template_not_found` if its provider has no such template
+ */
+async function sourceOf(
+  { control }: Deps,
+  environmentUid: string,
+  body: z.output<typeof orderBody>,
+): Promise<DeploymentSource> {
+  const integration = await requireIntegration(control, environmentUid, body.integration_id, {
+    code: 'integration_not_found',
+    status: 404,
+  });
+  if (body.type === 'template') {
+    const template = requireTemplate(integration.provider, body.template);
+    const { name, kind } = template;
+    return { ...sourceOfTemplate(template), functionName: name, functionType: kind, version: null };
+  }
+  const { function_name: functionName, function_type: functionType, code } = body;
+  return { functionName, functionType, code, version: body.version ?? null };
+}
+
 /**
  * Queues the deployment of one function from source, for any node.
- * @throws GatewayError `integration_not_found` (404), `invalid_request` if a project has the function,
- *   `request_too_large`
+ * @throws GatewayError `invalid_request` if a project has the function, `request_too_large`
  */
 async function queueDeployment(
   { control }: Deps,
@@ -33,10 +61,6 @@ async function queueDeployment(
   options: ExecuteOptions,
 ): Promise<Deployment> {
   const { environmentUid, integrationKey, functionName, functionType, code } = input;
-  await requireIntegration(control, environmentUid, integrationKey, {
-    code: 'integration_not_found',
-    status: 404,
-  });
   const bytes = Buffer.byteLength(code);
   if (bytes > limits.deploymentSourceBytesMax) {
     const message = `The code has ${bytes} bytes; the limit is ${limits.deploymentSourceBytesMax}.`;
@@ -66,28 +90,47 @@ async function requireDeployment(
   });
 }
 
-const functionType = z.enum(['sync', 'action']);
+const functionType = z.enum(['sync', 'action', 'on-event']);
 const status = z.enum(['waiting', 'running', 'success', 'failed']);
+
+const ofIntegration = {
+  integration_id: integrationKey,
+  allow_destructive: z
+    .boolean()
+    .default(false)
+    .describe('True: allow records of removed models to be deleted.'),
+};
+
+const orderBody = z.discriminatedUnion('type', [
+  z
+    .strictObject({
+      type: z.literal('function').describe('A function of yours.'),
+      ...ofIntegration,
+      function_name: functionName,
+      function_type: functionType,
+      code: text(1, 1_000_000).describe('TypeScript source of the function.'),
+      version: text(0, 255).optional(),
+    })
+    .meta({ id: 'FunctionDeployment' }),
+  z
+    .strictObject({
+      type: z.literal('template').describe('A template of the provider of the integration.'),
+      ...ofIntegration,
+      template: functionName.describe(
+        'Name of the template: `GET /providers/{provider}/templates`.',
+      ),
+    })
+    .meta({ id: 'TemplateDeployment' }),
+]);
 
 const begin = defineRoute({
   method: 'POST',
   path: '/functions/deployments',
   credential: 'environment',
   scopes: ['environment:deploy'],
-  summary: 'Deploy one function from its source.',
+  summary: 'Deploy one function from its source, or from a template.',
   description: 'It is queued, and is then part of no project.',
-  body: z.strictObject({
-    type: z.literal('function').describe('Always `function`.'),
-    integration_id: integrationKey,
-    function_name: functionName,
-    function_type: functionType,
-    code: text(1, 1_000_000).describe('TypeScript source of the function.'),
-    version: text(0, 255).optional(),
-    allow_destructive: z
-      .boolean()
-      .default(false)
-      .describe('True: allow records of removed models to be deleted.'),
-  }),
+  body: orderBody,
   answers: {
     202: json(
       'It is queued.',
@@ -98,20 +141,23 @@ const begin = defineRoute({
       }),
     ),
   },
-  errors: [errorAt(404, 'integration_not_found'), 'invalid_request', 'request_too_large'],
+  errors: [
+    errorAt(404, 'integration_not_found'),
+    'template_not_found',
+    'invalid_request',
+    'request_too_large',
+  ],
   async handle({ body, caller, services, idempotency }) {
+    const { environmentUid, actor } = caller;
     const queued = await queueDeployment(
       services,
       {
-        environmentUid: caller.environmentUid,
+        ...(await sourceOf(services, environmentUid, body)),
+        environmentUid,
         integrationKey: body.integration_id,
-        functionName: body.function_name,
-        functionType: body.function_type,
-        code: body.code,
-        version: body.version ?? null,
         allowsDestructive: body.allow_destructive,
       },
-      { actor: caller.actor, ...idempotency },
+      { actor, ...idempotency },
     );
     const { id, createdAt } = queued;
     return { status: 202, body: { id, status: 'waiting', created_at: isoMillis(createdAt) } };
@@ -140,7 +186,11 @@ const deploymentShape = z.strictObject({
     .optional()
     .describe('The deployed function with its version.'),
   error: z
-    .strictObject({ code: z.string(), message: z.string() })
+    .strictObject({
+      code: z.string(),
+      message: z.string(),
+      fix: z.string().describe('How to fix it.'),
+    })
     .optional()
     .describe('Why it failed.'),
 });
@@ -180,8 +230,11 @@ function present(deployment: Deployment): z.output<typeof deploymentShape> {
     ...(deployedVersion === null
       ? {}
       : { deployed_functions: [{ name: deployment.functionName, version: deployedVersion }] }),
-    ...(error === null ? {} : { error }),
+    ...(error === null ? {} : { error: { ...error, fix: fixOf(error) } }),
   };
 }
+
+const fixOf = ({ code, fix }: DeploymentFailure): string =>
+  fix ?? errorHints[code in errorHints ? (code as ErrorCode) : 'server_error'];
 
 export const deploymentRoutes: readonly AnyRoute[] = [begin, read];

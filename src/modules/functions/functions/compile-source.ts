@@ -3,17 +3,20 @@ import { EnvironmentSlots } from '#kernel/environment-slots.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
+import type { FunctionKind } from './function.ts';
 
 /** The name and type of a file to compile. */
 export interface SourceTarget {
   readonly integrationKey: string;
   readonly name: string;
-  readonly kind: 'sync' | 'action';
+  readonly kind: FunctionKind;
 }
 
 /** The input of the compiler thread; without a target the code defines its type. */
 export interface SourceOrder {
   readonly code: string;
+  /** Files that it imports, by path in a project in which the folder of the integration is called `integration`. */
+  readonly imports?: Readonly<Record<string, string>>;
   readonly target?: SourceTarget;
 }
 
@@ -42,7 +45,7 @@ export interface CompiledSource {
 }
 
 /**
- * Compiles one file of functions, with the checks of `svc compile`.
+ * Compiles one file of functions and what it imports, with the checks of `svc compile`.
  * @throws GatewayError `compilation_error` with every problem, or for too much memory; `timeout` after 3 minutes;
  *   `execution_environment_unavailable` when the process or the environment is at its limit of
  *   compilations

@@ -56,6 +56,7 @@ export function checkModelOwners(
       if (owner === undefined) continue;
       throw new GatewayError('invalid_body', {
         message: `The model "${model}" is defined multiple times in "${integrationKey}": by "${owner}" and by "${name}".`,
+        fix: 'Remove one of the two syncs, rename the model in one, or deploy one to another integration.',
       });
     }
   }
@@ -89,6 +90,7 @@ export function checkStandalone(
   const { kind, name, integrationKey } = present;
   throw new GatewayError('invalid_request', {
     message: `The ${kind} "${name}" of "${integrationKey}" belongs to a deployed project: change it there, or choose another name.`,
+    fix: 'Change the function in its project, or deploy to another integration.',
   });
 }
 

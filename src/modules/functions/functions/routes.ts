@@ -129,7 +129,7 @@ const deleteRoute = defineRoute({
     'Only one that was deployed from source: a deployed project manages its own. Syncs of it end, and their records are deleted.',
   params: ofFunction,
   query: z.strictObject({
-    type: z.enum(['sync', 'action']).describe('Kind of the function, where several have the name.'),
+    type: functionType.describe('Kind of the function, where several have the name.'),
   }),
   answers: { 200: json('It is removed.', removedShape) },
   errors: ['not_found', 'function_managed_by_deploy'],

@@ -26,6 +26,12 @@ const wholeEnvironment = { reconciliationScope: { kind: 'environment' }, functio
 const connectionRows: readonly Row[] = [
   row('GET /providers', KorC(''), 200),
   row('GET /providers/{provider}', KorC(''), 200, () => ({ path: '/providers/crm' })),
+  row('GET /providers/{provider}/templates', K(''), 200, () => ({
+    path: '/providers/hubspot/templates',
+  })),
+  row('GET /providers/{provider}/templates/{name}', K(''), 200, () => ({
+    path: '/providers/hubspot/templates/contacts',
+  })),
   row('GET /integrations', KorC('integrations:list|integrations:list_credentials'), 200),
   creating('POST /integrations', K('integrations:create'), 400, ({ integration }) => ({
     body: { provider: 'crm-open', unique_key: integration },

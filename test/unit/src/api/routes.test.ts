@@ -8,6 +8,8 @@ import { catalogue } from '#kernel/errors.ts';
 const withoutScope = new Set([
   'GET /providers',
   'GET /providers/{provider}',
+  'GET /providers/{provider}/templates',
+  'GET /providers/{provider}/templates/{name}',
   // It stands for the key that makes it.
   'POST /console/codes',
 ]);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { RunFailure } from '#ports/sandbox.ts';
 import { presentFailure } from '#rules/failure-detail.ts';
 import { locateFailure } from '#rules/locate-failure.ts';
-import { sourcesOf, withoutSourceMap, withSourceRenamed } from '#rules/source-map.ts';
+import { sourcesOf, withoutSourceMap, withSourcesRenamed } from '#rules/source-map.ts';
 import { compile } from '#test/support/worlds/compile.ts';
 import { actionText, functionsProject } from '#test/support/worlds/functions-project.ts';
 import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
@@ -112,7 +112,9 @@ it.each([
 });
 
 it('a file of a bundle gets another name', () => {
-  const renamed = withSourceRenamed(bundle, 'crm/initial.ts', 'lib/initial.ts');
+  const renamed = withSourcesRenamed(bundle, (file) =>
+    file.replace('crm/initial.ts', 'lib/initial.ts'),
+  );
   expect(sourcesOf(renamed)?.linesOf('lib/initial.ts')?.[0]).toBe('// A comment moves the lines.');
   expect(sourcesOf(renamed)?.linesOf('crm/initial.ts')).toBeNull();
 });

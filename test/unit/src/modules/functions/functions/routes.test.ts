@@ -147,6 +147,6 @@ export default createAction({
     const refused = await refusal(compile(action.replace("'done'", '1').replace('zod', 'lodash')));
     expect(refused.code).toBe('compilation_error');
     expect(refused.message).toContain("Import of package 'lodash' is not allowed");
-    expect(refused.message).toMatch(/^err - integration\/actions\/function\.ts:2:/);
+    expect(refused.message).toMatch(/^err - function\.ts:2:/);
   });
 });
