@@ -12,36 +12,38 @@ export const Position = z.object({
 interface Listing {
   endpoint: string;
   params: Record<string, string | undefined>;
-  /** Path of the documents in the response; empty: the response is the list. */
-  documents: string;
   page: number;
   /** Called after a page with the number of the next one. */
   savePosition: (page: number) => Promise<void>;
 }
 
+/** The maximum. */
+const limit = 250;
+
+/** Of the third version; the second one has lists without it. */
+interface Envelope<Document> {
+  data: Document[];
+  meta: { pagination: { total: number; per_page: number } };
+}
+
 /** Pages of a list. The order must not be that of changes: what changes meanwhile would move the others. */
 export async function* listed<Document>(
-  svc: Pick<SvcSync, 'paginate'>,
-  { endpoint, params, documents, page, savePosition }: Listing,
+  svc: Pick<SvcSync, 'get'>,
+  { endpoint, params, page: first, savePosition }: Listing,
 ): AsyncGenerator<Document[]> {
-  const pages = svc.paginate<Document>({
-    endpoint,
-    params,
-    paginate: {
-      type: 'offset',
-      offset_name_in_request: 'page',
-      offset_start_value: page,
-      offset_calculation_method: 'per-page',
-      response_path: documents,
-      limit_name_in_request: 'limit',
-      limit: 250,
-    },
-    retries: 5,
-  });
-  let next = page;
-  for await (const rows of pages) {
+  for (let page = first; ; page += 1) {
+    const { data } = await svc.get<Envelope<Document> | Document[] | ''>({
+      endpoint,
+      params: { ...params, page, limit },
+      retries: 5,
+    });
+    // Behind the last page the second version has no content.
+    const body = data === '' ? [] : data;
+    const rows = Array.isArray(body) ? body : body.data;
+    if (rows.length === 0) return;
     yield rows;
-    next += 1;
-    await savePosition(next);
+    if (!Array.isArray(body) && page * body.meta.pagination.per_page >= body.meta.pagination.total)
+      return;
+    await savePosition(page + 1);
   }
 }

@@ -23,7 +23,6 @@ const sync = createSync({
     const pages = listed<BigcommerceCustomer>(svc, {
       endpoint: '/v3/customers',
       params: { 'date_modified:min': since || undefined, sort: 'date_created:asc' },
-      documents: 'data',
       page: checkpoint?.page ?? 1,
       savePosition: (page) => svc.saveCheckpoint({ since, nextSince: next, page }),
     });

@@ -22,7 +22,6 @@ const sync = createSync({
     const pages = listed<BigcommerceOrder>(svc, {
       endpoint: '/v2/orders',
       params: { min_date_modified: since || undefined, sort: 'id:asc' },
-      documents: '',
       page: checkpoint?.page ?? 1,
       savePosition: (page) => svc.saveCheckpoint({ since, nextSince: next, page }),
     });

@@ -23,7 +23,6 @@ const sync = createSync({
     const pages = listed<BigcommerceProduct>(svc, {
       endpoint: '/v3/catalog/products',
       params: { 'date_modified:min': since || undefined, sort: 'id', direction: 'asc' },
-      documents: 'data',
       page: checkpoint?.page ?? 1,
       savePosition: (page) => svc.saveCheckpoint({ since, nextSince: next, page }),
     });
