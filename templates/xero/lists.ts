@@ -20,31 +20,34 @@ interface Listing {
   savePosition: (page: number) => Promise<void>;
 }
 
+/** The maximum. */
+const pageSize = 1000;
+
+type Page<Document> = Record<string, Document[]> & {
+  pagination?: { pageSize: number; itemCount: number };
+};
+
 /** Pages of what was changed since; `order` must not be the time of the change, which moves documents. */
 export async function* changed<Document>(
-  svc: Pick<SvcSync, 'paginate'>,
-  { endpoint, documents, params, since, page, savePosition }: Listing,
+  svc: Pick<SvcSync, 'get'>,
+  { endpoint, documents, params, since, page: first, savePosition }: Listing,
 ): AsyncGenerator<Document[]> {
-  const pages = svc.paginate<Document>({
-    endpoint,
-    params,
-    headers: since === '' ? {} : { 'if-modified-since': since.replace(/(\.\d+)?Z$/, '') },
-    paginate: {
-      type: 'offset',
-      offset_name_in_request: 'page',
-      offset_start_value: page,
-      offset_calculation_method: 'per-page',
-      response_path: documents,
-      limit_name_in_request: 'pageSize',
-      limit: 1000,
-    },
-    retries: 5,
-  });
-  let next = page;
-  for await (const rows of pages) {
+  for (let page = first; ; page += 1) {
+    const { data } = await svc.get<Page<Document>>({
+      endpoint,
+      params: { ...params, page, pageSize },
+      headers: since === '' ? {} : { 'if-modified-since': since.replace(/(\.\d+)?Z$/, '') },
+      retries: 5,
+    });
+    const rows = data[documents] ?? [];
+    if (rows.length === 0) return;
     yield rows;
-    next += 1;
-    await savePosition(next);
+    if (
+      data.pagination !== undefined &&
+      page * data.pagination.pageSize >= data.pagination.itemCount
+    )
+      return;
+    await savePosition(page + 1);
   }
 }
 
