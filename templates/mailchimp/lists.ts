@@ -10,29 +10,27 @@ interface Listing {
   savePosition: (offset: number) => Promise<void>;
 }
 
+/** The maximum. */
+const count = 1000;
+
+type Page<Document> = Record<string, Document[]> & { total_items: number };
+
 /** Pages of a list. The order must not be that of changes: what changes meanwhile would move the others. */
 export async function* listed<Document>(
-  svc: Pick<SvcSync, 'paginate'>,
-  { endpoint, params, path, offset, savePosition }: Listing,
+  svc: Pick<SvcSync, 'get'>,
+  { endpoint, params, path, offset: first, savePosition }: Listing,
 ): AsyncGenerator<Document[]> {
-  const pages = svc.paginate<Document>({
-    endpoint,
-    params,
-    paginate: {
-      type: 'offset',
-      offset_name_in_request: 'offset',
-      offset_start_value: offset,
-      offset_calculation_method: 'by-response-size',
-      response_path: path,
-      limit_name_in_request: 'count',
-      limit: 1000,
-    },
-    retries: 5,
-  });
-  let next = offset;
-  for await (const documents of pages) {
+  for (let offset = first; ;) {
+    const { data } = await svc.get<Page<Document>>({
+      endpoint,
+      params: { ...params, offset, count },
+      retries: 5,
+    });
+    const documents = data[path] ?? [];
+    if (documents.length === 0) return;
     yield documents;
-    next += documents.length;
-    await savePosition(next);
+    offset += documents.length;
+    if (offset >= data.total_items) return;
+    await savePosition(offset);
   }
 }
