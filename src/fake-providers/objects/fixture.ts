@@ -78,6 +78,8 @@ const delta = z.strictObject({
   path: z.string(),
   /** The path holds an address with the token in it. */
   is_link: z.boolean().default(false),
+  /** What the parameter holds where everything is asked for; default: it is left out. */
+  start: z.string().optional(),
 });
 
 const list = z.strictObject({

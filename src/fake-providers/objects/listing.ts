@@ -79,7 +79,8 @@ function sizeOf({ rules, sent, pageMax }: PageRequest): number {
 
 function positionOf({ rules, sent }: PageRequest, size: number): Position {
   const { pagination, delta } = rules;
-  const token = delta === undefined ? null : sent.text(delta.name);
+  const value = delta === undefined ? null : sent.text(delta.name);
+  const token = value === delta?.start ? null : value;
   // A token and a cursor may come in the same parameter.
   const isCursor = 'name' in pagination && pagination.name === delta?.name && !isToken(token);
   const since = token === null || isCursor ? 0 : versionOf(token);

@@ -130,3 +130,30 @@ it('says in the header whether documents follow where the last page has an addre
   expect(first).toMatch(/; rel="next"; results="true"$/);
   expect(linkOf(/\?[^>]*/.exec(first ?? '')?.[0] ?? '')).toMatch(/; rel="next"; results="false"$/);
 });
+
+it('lists everything for the token of the start', () => {
+  const changing = parseFixture({
+    documentation: ['https://example.com/docs'],
+    checked_at: '2026-11-27',
+    lists: [
+      {
+        endpoint: '/sync',
+        documents: 'rows',
+        pagination: { type: 'none' },
+        delta: { name: 'token', path: 'token', start: '*' },
+      },
+    ],
+    documents: [{ id: 'a' }, { id: 'b' }, { id: 'c' }],
+    deletes: { type: 'none', because: 'the API deletes nothing' },
+  });
+  const api = new ObjectApi(new Map([['rows', changing]]));
+  const listed = (token: string) => {
+    const url = new URL(`http://127.0.0.1/sync?token=${token}`);
+    const request = { method: 'GET', url, headers: {}, body: '' };
+    return api.answer(request as Parameters<ObjectApi['answer']>[0], '/sync').body;
+  };
+  expect(listed('*')).toEqual({ rows: [{ id: 'a' }, { id: 'b' }, { id: 'c' }], token: 'v1' });
+  api.dataset('rows').save([{ id: 'd' }]);
+  expect(listed('v1')).toEqual({ rows: [{ id: 'd' }], token: 'v2' });
+  expect(() => listed('')).toThrow(Refusal);
+});
