@@ -147,9 +147,9 @@ function expectChangesAlone({ lists }: ObjectFixture, pages: readonly LoggedPage
     return filter !== undefined || delta !== undefined || isContinued;
   });
   if (!isIncremental && !isOrderedByChange) return;
-  const isAsked = isIncremental
-    ? pages.some((page) => page.isIncremental)
-    : pages.length > 0 && !pages.some(({ isLast }) => isLast);
+  const isAsked = isOrderedByChange
+    ? pages.length > 0 && !pages.some(({ isLast }) => isLast)
+    : pages.some((page) => page.isIncremental);
   expectTrue(isAsked, 'the second run did not ask for changes alone');
 }
 
