@@ -1,7 +1,8 @@
 import { createSync } from 'svc';
 import { z } from 'zod';
-import { changesOf, isLinkGone } from '../changes.js';
+import { changesOf, isLinkGone } from '../../shared/graph-changes.js';
 import { folderFields, folderOf, MailFolder, type OutlookApiFolder } from '../mail-folder.js';
+import { pageSizeHeaders } from '../page-size.js';
 
 const sync = createSync({
   description: 'Folders of the mailbox that were changed or deleted since the last run',
@@ -19,7 +20,11 @@ const sync = createSync({
 
   exec: async (svc) => {
     const begin = (await svc.getCheckpoint()) ?? { link: '', isComplete: false };
-    const query = { endpoint: '/v1.0/me/mailFolders/delta', select: folderFields };
+    const query = {
+      endpoint: '/v1.0/me/mailFolders/delta',
+      params: { $select: folderFields.join(',') },
+      headers: pageSizeHeaders,
+    };
     if (!begin.isComplete) await svc.trackDeletesStart('MailFolder');
     try {
       for await (const page of changesOf<OutlookApiFolder>(svc, query, begin.link)) {

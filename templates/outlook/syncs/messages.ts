@@ -1,7 +1,8 @@
 import { createSync } from 'svc';
 import { z } from 'zod';
-import { changesOf, isLinkGone } from '../changes.js';
+import { changesOf, isLinkGone } from '../../shared/graph-changes.js';
 import { messageFields, messageOf, OutlookMessage, type OutlookApiMessage } from '../message.js';
+import { pageSizeHeaders } from '../page-size.js';
 
 const sync = createSync({
   description: 'Messages of a folder that were changed, moved away or deleted since the last run',
@@ -24,7 +25,8 @@ const sync = createSync({
     const begin = (await svc.getCheckpoint()) ?? { link: '', isComplete: false };
     const query = {
       endpoint: `/v1.0/me/mailFolders/${encodeURIComponent(folder)}/messages/delta`,
-      select: messageFields,
+      params: { $select: messageFields.join(',') },
+      headers: pageSizeHeaders,
     };
     if (!begin.isComplete) await svc.trackDeletesStart('OutlookMessage');
     try {

@@ -1,8 +1,8 @@
 import type { SvcSync } from 'svc';
-import { requestOf } from '../shared/links.js';
+import { requestOf } from './links.js';
 
-/** What was deleted has its id and the reason alone. */
-type Entry<Item> = Item & { '@removed'?: { reason: string } };
+/** What was deleted has its id alone, with the reason, or as an item of a drive with a mark. */
+type Entry<Item> = Item & { '@removed'?: { reason: string }; deleted?: object };
 
 interface Response<Item> {
   value: Entry<Item>[];
@@ -20,23 +20,22 @@ interface Page<Item> {
 
 interface Query {
   endpoint: string;
-  select: readonly string[];
+  /** Of the first request: the links have them in them. */
+  params?: Record<string, string | number>;
+  /** Of every request. */
+  headers?: Record<string, string>;
 }
 
-/** Without it a page has ten messages; the documentation names no maximum. */
-const pageSize = 500;
-
-/** Pages of all items, or from a link on. */
+/** Pages of all items of a collection of Microsoft Graph, or from a link on. */
 export async function* changesOf<Item extends { id: string }>(
   svc: Pick<SvcSync, 'get'>,
-  { endpoint, select }: Query,
+  { headers = {}, ...query }: Query,
   first: string,
 ): AsyncGenerator<Page<Item>> {
   for (let link = first; ;) {
     const { data } = await svc.get<Response<Item>>({
-      // A link has the parameters of the first request in it.
-      ...(link === '' ? { endpoint, params: { $select: select.join(',') } } : requestOf(link)),
-      headers: { prefer: `odata.maxpagesize=${pageSize}` },
+      ...(link === '' ? query : requestOf(link)),
+      headers,
       retries: 5,
     });
     const isLast = data['@odata.nextLink'] === undefined;
@@ -52,7 +51,8 @@ export async function* changesOf<Item extends { id: string }>(
   }
 }
 
-const isRemoved = (entry: { '@removed'?: unknown }): boolean => entry['@removed'] !== undefined;
+const isRemoved = (entry: { '@removed'?: unknown; deleted?: unknown }): boolean =>
+  entry['@removed'] !== undefined || (entry.deleted ?? null) !== null;
 
 /** An item may come several times: what came later counts. */
 function latestOf<Item extends { id: string }>(entries: readonly Entry<Item>[]): Entry<Item>[] {
@@ -66,11 +66,12 @@ function latestOf<Item extends { id: string }>(entries: readonly Entry<Item>[]):
 }
 
 const gone = 410;
+const goneCodes = ['syncStateNotFound', 'resyncRequired'];
 
 /** Whether the link is too old: everything has to be read again. */
 export function isLinkGone(error: unknown): boolean {
   const { response } = error as {
     response?: { status?: number; data?: { error?: { code?: string } } };
   };
-  return response?.status === gone || response?.data?.error?.code === 'syncStateNotFound';
+  return response?.status === gone || goneCodes.includes(response?.data?.error?.code ?? '');
 }
