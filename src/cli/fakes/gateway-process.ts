@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -33,26 +33,12 @@ interface Settings {
   readonly version: string;
 }
 
-/**
- * The process removes its data and ends when this process has ended, however it ended: its standard input closes.
- * Threads and child processes get the same option, and do nothing.
- */
-const endWithParent = `
-import { rmSync } from 'node:fs';
-import { isMainThread } from 'node:worker_threads';
-if (isMainThread && process.argv[1]?.endsWith('main.js')) {
-  process.stdin.on('end', () => {
-    rmSync(process.env.SVC_FAKED_DATA, { recursive: true, force: true });
-    process.kill(process.pid, 'SIGKILL');
-  }).resume().unref();
-}`;
-
 export async function startFakedGateway(settings: Settings): Promise<FakedGateway> {
   const { definitions, hostPort, port = 0, version } = settings;
-  const folder = mkdtempSync(join(tmpdir(), 'svc-fakes-'));
-  const providers = join(folder, 'providers.json');
+  const folder = new FolderOfProcess();
+  const providers = join(folder.path, 'providers.json');
   writeFileSync(providers, JSON.stringify(definitions));
-  const dataDir = join(folder, 'data');
+  const dataDir = join(folder.path, 'data');
   mkdirSync(dataDir);
   const key = settings.key ?? `svc_env_${randomBytes(32).toString('base64url')}`;
   const { PATH, NODE_COMPILE_CACHE } = processVariables();
@@ -60,26 +46,18 @@ export async function startFakedGateway(settings: Settings): Promise<FakedGatewa
     ...programEnv,
     PATH,
     NODE_COMPILE_CACHE,
-    SVC_PORT: String(port),
     SVC_DATA_DIR: dataDir,
     SVC_LOG_LEVEL: 'error',
     SVC_BOOTSTRAP_KEY_DEV: key,
     SVC_PROVIDERS: providers,
     SVC_EGRESS_ALLOW: hostPort,
-    SVC_FAKED_DATA: folder,
   };
-  const start = async (fixedPort = port): Promise<StartedProcess> =>
-    startProcess({ ...env, SVC_PORT: String(fixedPort) });
+  const start = (fixedPort = port): Promise<StartedProcess> =>
+    startProcess({ ...env, SVC_PORT: String(fixedPort) }, folder);
   let started = await start();
   const clientOf = (url: string): Client =>
     createClient({ url, key, userAgent: `svc-cli/${version}`, retries: 2 });
   let client = clientOf(started.url);
-  const kill = async (): Promise<void> => {
-    const { child } = started;
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  };
   return {
     get url() {
       return started.url;
@@ -88,15 +66,17 @@ export async function startFakedGateway(settings: Settings): Promise<FakedGatewa
     get client() {
       return client;
     },
-    kill,
+    async kill() {
+      const { child } = started;
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
     async restart() {
       started = await start(Number(new URL(started.url).port));
       client = clientOf(started.url);
     },
-    async [Symbol.asyncDispose]() {
-      await kill();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
 }
 
@@ -106,11 +86,18 @@ interface StartedProcess {
 }
 
 /** @throws Error with what it writes, if it ends before it is ready */
-async function startProcess(env: NodeJS.ProcessEnv): Promise<StartedProcess> {
+async function startProcess(
+  env: NodeJS.ProcessEnv,
+  folder: FolderOfProcess,
+): Promise<StartedProcess> {
   const entry = join(ownPackage().root, 'dist/src/main.js');
-  const guard = `data:text/javascript,${encodeURIComponent(endWithParent)}`;
-  const args = ['--import', guard, ...programs.main, entry];
-  const child = spawn(process.execPath, args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  // In a group of its own: a Ctrl-C in the terminal is for this process alone.
+  const child = spawn(process.execPath, [...programs.main, entry], {
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  folder.isUsedBy(child.pid ?? 0);
   const errors: string[] = [];
   createInterface(child.stderr).on('line', (line) => errors.push(line));
   const ready = new Promise<string>((resolve) => {
@@ -124,7 +111,45 @@ async function startProcess(env: NodeJS.ProcessEnv): Promise<StartedProcess> {
   });
   const url = await Promise.race([ready, ended]);
   ended.catch(() => undefined);
-  for (const stream of [child, child.stdin, child.stdout, child.stderr])
-    (stream as { unref?: () => void }).unref?.();
+  unref(child, child.stdout, child.stderr);
   return { child, url };
+}
+
+/**
+ * A folder of a group of processes. When this process ends, however it does, a shell that reads from it ends the group
+ * and removes the folder: a process that removes its own folder would go on writing to it with other threads.
+ */
+class FolderOfProcess implements AsyncDisposable {
+  readonly path = mkdtempSync(join(tmpdir(), 'svc-fakes-'));
+  readonly #keeper = spawn('/bin/sh', ['-c', endAndRemove, 'sh', this.path], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+
+  constructor() {
+    unref(this.#keeper, this.#keeper.stdin);
+  }
+
+  /** @param group the id of its first process */
+  isUsedBy(group: number): void {
+    this.#keeper.stdin?.write(`${group}\n`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ended = once(this.#keeper, 'exit');
+    this.#keeper.ref();
+    this.#keeper.stdin?.end();
+    await ended;
+  }
+}
+
+/** The last line that it reads is the group. What the processes still had in hand may come after the first removal. */
+const endAndRemove = `
+group=
+while read -r id; do group=$id; done
+[ -z "$group" ] || kill -9 -- "-$group"
+rm -rf "$1"; sleep 0.1; rm -rf "$1"`;
+
+function unref(...parts: readonly unknown[]): void {
+  for (const part of parts) (part as { unref?: () => void } | null)?.unref?.();
 }
