@@ -24,6 +24,8 @@ export interface Context {
   promptSecret(question: string): Promise<string>;
   /** Calls the listener on Ctrl-C instead of ending; returns the function that removes it. */
   onInterrupt(listener: () => void): () => void;
+  /** Calls the listener with each line that is typed while the command runs; returns the function that removes it. */
+  onLine(listener: (line: string) => void): () => void;
   openSandbox(): Promise<Sandbox>;
   openCompiler(parts: CompilerParts): Promise<ProjectCompiler>;
   openClient(secretKey: string): Client;
@@ -72,6 +74,17 @@ async function promptWith(terminal: Interface, question: string): Promise<string
   } finally {
     terminal.close();
   }
+}
+
+/** Lines of standard input, which keep no command from ending. */
+export function listenToLines(listener: (line: string) => void): () => void {
+  const lines = createInterface({ input: process.stdin }).on('line', (line) =>
+    listener(line.trim()),
+  );
+  return () => {
+    lines.close();
+    process.stdin.unref();
+  };
 }
 
 /** Whether prompts are allowed: on a terminal, outside CI, and not disabled. */

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { withoutTrailingSlashes } from '#kernel/trailing-slashes.ts';
+import { fakesEnvironment, readRunningFakes } from './fakes/running-fakes.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -9,6 +10,8 @@ type Variables = Readonly<Record<string, string | undefined>>;
 export interface Environment {
   /** Base URL of the service. */
   readonly host: string;
+  /** Base URL of the service that issued the key: another one is that of `svc dev --fakes`. */
+  hostOf(key: string): string;
   /** The environment of a command that names none. */
   readonly name: string;
   /** The API key of an environment of the service; null when none is set. */
@@ -63,19 +66,27 @@ export function readEnvironment(directory: string, variables: Variables): Enviro
   const hasEnvFile = existsSync(file);
   const ofFile: Variables = hasEnvFile ? parseEnv(readFileSync(file, 'utf8')) : {};
   const all: Variables = { ...ofFile, ...variables };
+  const fakes = readRunningFakes(directory);
+  const usual: typeof defaults = {
+    ...defaults,
+    ...(fakes === null ? {} : { SVC_ENV: fakesEnvironment }),
+  };
+  const host = withoutTrailingSlashes(all['SVC_HOSTPORT'] || (usual['SVC_HOSTPORT'] ?? ''));
   const settingOf = (name: string): Setting => {
     const value = all[name] || null;
-    if (value === null) return { name, value: defaults[name] ?? null, source: 'default' };
+    if (value === null) return { name, value: usual[name] ?? null, source: 'default' };
     const source = variables[name] === undefined ? '.env' : 'process';
     // An address may have a password in it.
     const plain = name === 'SVC_HOSTPORT' ? value.replace(/\/\/[^/@]*@/, '//****@') : value;
     return { name, value: /_KEY(_|$)/.test(name) ? masked(value) : plain, source };
   };
   return {
-    host: withoutTrailingSlashes(all['SVC_HOSTPORT'] || (defaults['SVC_HOSTPORT'] ?? '')),
-    name: all['SVC_ENV'] || (defaults['SVC_ENV'] ?? ''),
+    host,
+    hostOf: (key) => (key === fakes?.key ? fakes.url : host),
+    name: all['SVC_ENV'] || (usual['SVC_ENV'] ?? ''),
     secretKeyVariable,
     secretKey: (environment) => {
+      if (fakes !== null && environment === fakesEnvironment) return fakes.key;
       const upper = environment.toUpperCase();
       const names = [`SVC_SECRET_KEY_${upper}`, secretKeyVariable(environment), 'SVC_SECRET_KEY'];
       return names.map((name) => all[name]).find((value) => value) ?? null;

@@ -1,4 +1,10 @@
-import { openClient, promptOnTerminal, promptSecretOnTerminal, type Context } from './context.ts';
+import {
+  openClient,
+  listenToLines,
+  promptOnTerminal,
+  promptSecretOnTerminal,
+  type Context,
+} from './context.ts';
 import { processVariables, readEnvironment, userDirectory } from './environment.ts';
 import { exitCodes } from './exit.ts';
 import { outputTo } from './output.ts';
@@ -38,6 +44,7 @@ const context: Context = {
     listeners.add(listener);
     return () => void listeners.delete(listener);
   },
+  onLine: listenToLines,
   // Sandbox and compiler load slowly, and most commands need neither.
   openSandbox: async () => {
     const { openSandbox } = await import('#adapters/sandbox/sandbox.ts');
@@ -49,7 +56,7 @@ const context: Context = {
   },
   runProgram: (...run) => runProgram(root, ...run),
   openClient: (secretKey) =>
-    openClient({ host: environment.host, secretKey, version: own.version }),
+    openClient({ host: environment.hostOf(secretKey), secretKey, version: own.version }),
 };
 
 process.exitCode = await runCommandLine(process.argv.slice(2), context);

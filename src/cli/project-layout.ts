@@ -9,6 +9,9 @@ export const kindFolder: Readonly<Record<FunctionKind, string>> = {
   'on-event': 'on-events',
 };
 
+/** Folder of an integration with its fixtures (templates/README.md). */
+export const fixturesFolder = 'fixtures';
+
 /** Folders of a project without sources of functions. */
 export const generatedFolders: ReadonlySet<string> = new Set([
   'node_modules',

@@ -41,7 +41,7 @@ SVC_HOSTPORT=http://localhost:3003
 /** What every project has besides package.json and its functions. */
 export const projectFrame: Files = {
   '.env': envFile,
-  '.gitignore': 'dist/\nbuild/\nnode_modules/\n.env\n',
+  '.gitignore': 'dist/\nbuild/\nnode_modules/\n.env\n.svc/fakes.json\n',
   '.svc/.gitkeep': '',
   'tsconfig.json': tsconfigText,
 };

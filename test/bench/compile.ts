@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSandbox } from '#adapters/sandbox/sandbox.ts';
-import { HotDeployment } from '#cli/commands/dev.ts';
+import { HotDeployment } from '#cli/deploy/hot-deployment.ts';
 import { ProjectCompiler, type CompileResult } from '#cli/compiler/compile.ts';
 import { CompileError } from '#cli/compiler/problem.ts';
 import { writeCompiled } from '#cli/compiler/write.ts';

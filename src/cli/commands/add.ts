@@ -4,6 +4,7 @@ import { columns, showRows } from '../columns.ts';
 import { defineCommand, type Options, type ValuesOf } from '../command.ts';
 import { mayPrompt, type Context } from '../context.ts';
 import { CommandFailure, usageError } from '../exit.ts';
+import { readRunningFakes } from '../fakes/running-fakes.ts';
 import { answerTo } from '../integration-dialog.ts';
 import { functionPath, integrationKeyPattern } from '../project-layout.ts';
 import { requireProject } from '../project.ts';
@@ -144,10 +145,32 @@ function addTemplate({ root, output }: Context, values: Values, template: Templa
   if (scopes.length > 0) output.note(`Scopes: ${scopes.join(', ')}`);
   if (template.needsMetadata)
     output.note(`Connections need metadata: see "metadata" in ${path}.ts`);
-  output.note(`Next:
-  svc test                          plays first sync, changes, deletions, limits and a kill
-  svc deploy                        deploys it, and creates the integration ${key} if it is missing
-  svc integrations create ${provider}   registers your app at the provider, if it needs one`);
+  output.note(nextSteps(root, template, key));
+}
+
+/** What somebody does with a function that was added, in this order. */
+function nextSteps(root: string, { kind, provider }: Template, key: string): string {
+  const plays =
+    kind === 'sync' ? 'first sync, changes, deletions, limits and a kill' : 'its cases and limits';
+  const isTaken = readRunningFakes(root) !== null;
+  const here: [string, string][] = [
+    isTaken
+      ? ['npx svc runs list', 'shows its first run: svc dev --fakes, which runs here, deploys it']
+      : ['npx svc dev --fakes', `runs it on a fake of ${provider}, without an account`],
+    ['npx svc test', `plays ${plays} on the fake`],
+    ['npx svc add', 'adds another one'],
+  ];
+  const real: [string, string][] = [
+    [
+      `npx svc integrations create ${provider}`,
+      'registers your app at the provider, if it needs one',
+    ],
+    ['npx svc deploy', `deploys it, and creates the integration ${key} if it is missing`],
+  ];
+  const width = Math.max(...[...here, ...real].map(([command]) => command.length));
+  const shown = (lines: readonly [string, string][]) =>
+    lines.map(([command, text]) => `  ${command.padEnd(width)}   ${text}`).join('\n');
+  return `Next:\n${shown(here)}\nWith an account of ${provider}:\n${shown(real)}`;
 }
 
 interface FileDifference {

@@ -48,10 +48,14 @@ provider, and their tests; installs the dependencies and compiles them. Existing
       await using sandbox = await context.openSandbox();
       await compileStep({ ...context, root }, values, sandbox);
     }
+    const isHere = root === resolve(context.root);
     context.output.result(
-      `The project is ready${root === resolve(context.root) ? '' : ` in ${root}`}. Put the API key of dev into .env, then:
-  npx svc test      runs the tests of its functions
-  npx svc deploy    deploys them, and creates the integration demo on the demo provider of a local gateway
+      `The project is ready${isHere ? '. Next:' : ` in ${root}. Next, in this folder:`}
+  npx svc add            adds tested functions of providers, such as npx svc add hubspot/contacts
+  npx svc dev --fakes    runs all functions on fakes of their providers, without an account or a service
+  npx svc test           runs their tests
+With a gateway on this machine, and its API key of dev in .env:
+  npx svc deploy         deploys them, and creates the integration demo on the demo provider of the gateway
   npx svc connect demo me --credentials '{"type":"API_KEY","apiKey":"demo"}'
   npx svc records Contact me -i demo`,
     );

@@ -1,24 +1,17 @@
 import { writeFileSync, readdirSync, watch, type FSWatcher } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ApiError, type Client } from '#client/index.ts';
-import { limits } from '#kernel/limits.ts';
+import { ApiError } from '#client/index.ts';
 import { defineCommand } from '../command.ts';
 import { framedProblem } from '../compiler/code-frame.ts';
 import type { CompileResult, ProjectCompiler, CompiledFunction } from '../compiler/compile.ts';
 import { CompileError } from '../compiler/problem.ts';
 import { writeCompiled } from '../compiler/write.ts';
 import type { Context } from '../context.ts';
-import { withIntegrations, type LocalProject } from '../deploy/missing-integrations.ts';
-import {
-  deployRequest,
-  flowConfig,
-  previewRequest,
-  projectScope,
-  type PreviewRequest,
-} from '../deploy/package.ts';
-import { isDestructive } from '../deploy/plan.ts';
-import { generatedFolders } from '../project-layout.ts';
+import { HotDeployment } from '../deploy/hot-deployment.ts';
+import type { LocalProject } from '../deploy/missing-integrations.ts';
+import { usageError } from '../exit.ts';
+import { fixturesFolder, generatedFolders } from '../project-layout.ts';
 import { requireProject } from '../project.ts';
 import { refusalText } from '../refusal-text.ts';
 import { tsconfigText } from '../scaffold.ts';
@@ -37,14 +30,20 @@ export const dev = defineCommand({
   summary: 'Watch the functions, check and build changes',
   about: `Type-checks and rebuilds changed functions and those that import a changed file, until Ctrl-C. If the
 service runs on this machine and a key of the environment is set, built functions are
-deployed to it at once, and keep log lines of every level for an hour. Nothing is ever removed from the service: use svc deploy, which asks.`,
+deployed to it at once, and keep log lines of every level for an hour. Nothing is ever removed from the service: use svc deploy, which asks.
+
+With --fakes it starts a gateway of its own, whose providers are fakes made from the fixtures of the project
+(svc add): functions run without an account. Meanwhile other commands in this folder mean that gateway
+(environment fakes). Its data is gone at the end.`,
   options: {
     environment: environmentOption,
+    fakes: ['--fakes', 'run the functions on fakes of their providers, without an account'],
     deploy: ['--no-deploy', 'only check and build'],
     json: ['--json', 'one line of JSON per round: {changed, problems, deployed, milliseconds}'],
   },
   help: `Examples
   svc dev
+  svc dev --fakes
   svc dev staging --json
   svc dev --no-deploy`,
 
@@ -53,24 +52,44 @@ deployed to it at once, and keep log lines of every level for an hour. Nothing i
     prepareProject(context, values);
     writeFileSync(join(context.root, 'tsconfig.json'), tsconfigText);
     const named = environmentNamed(positionals[0], values.environment);
-    const target =
-      values.deploy === false ? null : localKey(context, named ?? context.environment.name);
-    await watchProject(context, {
-      deployment: target === null ? null : new HotDeployment(context.openClient(target)),
-      isJson: values.json === true,
-    });
+    const isJson = values.json === true;
+    if (values.fakes === true) {
+      if (named !== undefined || values.deploy === false)
+        throw usageError('--fakes has an environment of its own, to which it deploys');
+      // Fakes and fixtures load slowly.
+      const { FakedDeployment } = await import('../fakes/faked-deployment.ts');
+      await using deployment = new FakedDeployment(context, { isJson });
+      await watchProject(context, { deployment, isJson });
+      return;
+    }
+    const environment = named ?? context.environment.name;
+    const key = values.deploy === false ? null : localKey(context, environment);
+    const deployment = key === null ? null : new HotDeployment(context.openClient(key));
+    if (deployment === null && values.deploy !== false && !isJson) {
+      context.output
+        .note(`Only checks and builds: there is no key of ${environment}, or its service is elsewhere.
+npx svc dev --fakes runs the functions too, on fakes of their providers, without an account.`);
+    }
+    await watchProject(context, { deployment, isJson });
   },
 });
 
 /** The key of the environment, if the service runs on this machine. */
 function localKey({ environment }: Context, name: string): string | null {
-  const { hostname } = new URL(environment.host);
-  const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
-  return isLocal ? environment.secretKey(name) : null;
+  const key = environment.secretKey(name);
+  if (key === null) return null;
+  const { hostname } = new URL(environment.hostOf(key));
+  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname) ? key : null;
+}
+
+/** Deploys functions as they change. */
+interface Deployment {
+  /** Resolves with the functions that were new or changed. @throws ApiError */
+  bring(project: LocalProject): Promise<readonly CompiledFunction[]>;
 }
 
 interface WatchState {
-  readonly deployment: HotDeployment | null;
+  readonly deployment: Deployment | null;
   readonly isJson: boolean;
 }
 
@@ -137,7 +156,7 @@ async function round(
 
 async function bring(
   { root, output }: Context,
-  deployment: HotDeployment | null,
+  deployment: Deployment | null,
   { functions }: CompileResult,
 ): Promise<{ deployed: readonly string[]; problems: readonly string[] }> {
   try {
@@ -163,73 +182,7 @@ function report({ output }: Context, isJson: boolean, round: Round): void {
   output.result(output.paint('green', `no error (${milliseconds} ms)`));
 }
 
-/**
- * Deploys functions to a gateway as they change. Adds and updates only: removal is left to `svc deploy`, which
- * asks.
- */
-export class HotDeployment {
-  readonly #client: Client;
-  /** What was deployed from here, by function. */
-  readonly #sent = new Map<string, string>();
-
-  constructor(client: Client) {
-    this.#client = client;
-  }
-
-  /** Resolves with the functions that were new or changed for the gateway. @throws ApiError */
-  async bring(project: LocalProject): Promise<CompiledFunction[]> {
-    const fresh = await withIntegrations(this.#client, project, () =>
-      this.#deploy(project.functions),
-    );
-    if (fresh.length > 0) await this.#keepLogs(project.functions);
-    return fresh;
-  }
-
-  /** All lines of functions in the making are of interest. A key that may not choose it changes nothing. */
-  async #keepLogs(functions: readonly CompiledFunction[]): Promise<void> {
-    const body = {
-      minutes: limits.allLogsMinutesMax,
-      functions: functions.map(({ entry }) => ({
-        integration_id: entry.integrationKey,
-        type: entry.kind,
-        name: entry.name,
-      })),
-    };
-    await this.#client.request('POST /logs/keep', { body }).catch((error: unknown) => {
-      if (!(error instanceof ApiError)) throw error;
-    });
-  }
-
-  async #deploy(functions: readonly CompiledFunction[]): Promise<CompiledFunction[]> {
-    const fresh = functions.filter((one) => this.#sent.get(nameOf(one)) !== contentOf(one));
-    if (fresh.length === 0) return [];
-    const scope = projectScope(functions);
-    const isWhole = fresh.length === functions.length;
-    if (isWhole && (await this.#removesNothing(previewRequest(scope, functions)))) {
-      const whole = deployRequest(scope, functions);
-      await this.#client.request('POST /functions/deployments/bundle', { body: whole });
-      for (const one of fresh) this.#sent.set(nameOf(one), contentOf(one));
-      return fresh;
-    }
-    for (const one of fresh) {
-      const { integrationKey: integrationId, name, kind: type } = one.entry;
-      const body = deployRequest({ kind: 'function', integrationId, name, type }, [one]);
-      await this.#client.request('POST /functions/deployments/bundle', { body });
-      this.#sent.set(nameOf(one), contentOf(one));
-    }
-    return fresh;
-  }
-
-  async #removesNothing(body: PreviewRequest): Promise<boolean> {
-    const path = 'POST /functions/deployments/bundle/preview';
-    return !isDestructive(await this.#client.request(path, { body }));
-  }
-}
-
-const nameOf = ({ entry }: CompiledFunction): string => entry.file;
-const contentOf = (one: CompiledFunction): string => JSON.stringify(flowConfig(one));
-
-/** Calls the listener whenever a TypeScript file below the folder is created, changed, renamed or removed. */
+/** Calls the listener whenever a function or fixture below the folder is created, changed, renamed or removed. */
 class FileWatch implements Disposable {
   readonly #onChange: () => void;
   readonly #folders = new Map<string, FSWatcher>();
@@ -252,7 +205,8 @@ class FileWatch implements Disposable {
   }
 
   #notified(folder: string, event: string, name: string | null): void {
-    if (name?.endsWith('.ts') === true) this.#onChange();
+    const isFixture = basename(folder) === fixturesFolder && name?.endsWith('.json') === true;
+    if (name?.endsWith('.ts') === true || isFixture) this.#onChange();
     else if (event === 'rename') this.#rescan(folder);
   }
 

@@ -8,6 +8,7 @@ import { Journal } from '../dryrun/journal.ts';
 import type { DryRunRequest, DryRunSession } from '../dryrun/session.ts';
 import { dryRunFailure, isOk, showEnd } from '../dryrun/show.ts';
 import { CommandFailure, exitCodes, usageError } from '../exit.ts';
+import { fakesEnvironment } from '../fakes/running-fakes.ts';
 import { jsonOption } from '../json-option.ts';
 import { requireProject } from '../project.ts';
 import { refusalText } from '../refusal-text.ts';
@@ -123,7 +124,9 @@ environment:proxy; environment:connections:read_credentials too if the function 
         values.integration ?? values['integration-id'],
       );
       context.output.note(
-        `Requests to the provider are real, with the connection ${connectionId} of ${environment}.`,
+        environment === fakesEnvironment
+          ? `Requests go to the fake of the provider, with the connection ${connectionId}.`
+          : `Requests to the provider are real, with the connection ${connectionId} of ${environment}.`,
       );
       const order = { fn, connectionId, ...input, depth: 0 };
       await perform(context, session, order, { values, isSaved, canAsk });

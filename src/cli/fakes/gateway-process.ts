@@ -67,17 +67,25 @@ export async function startFakedGateway(settings: Settings): Promise<FakedGatewa
       return client;
     },
     async kill() {
-      const { child } = started;
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      child.kill('SIGKILL');
-      await once(child, 'exit');
+      started.child.kill('SIGKILL');
+      await exitOf(started.child);
     },
     async restart() {
       started = await start(Number(new URL(started.url).port));
       client = clientOf(started.url);
     },
-    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await folder[Symbol.asyncDispose]();
+      // Until then its port is taken.
+      await exitOf(started.child);
+    },
   };
+}
+
+async function exitOf(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.ref();
+  await once(child, 'exit');
 }
 
 interface StartedProcess {

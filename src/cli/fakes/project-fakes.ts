@@ -6,8 +6,9 @@ import { ObjectApi } from '#fake-providers/objects/object-api.ts';
 import type { PlayedProvider } from '#fake-providers/play.ts';
 import { readDefinitions } from '#fake-providers/read-definitions.ts';
 import { openFakeAuth } from '#fake-providers/server.ts';
-import { objectOf } from '#kernel/stable-json.ts';
+import { objectOf, type JsonObject } from '#kernel/stable-json.ts';
 import { readManifest } from '../dependencies.ts';
+import { fixturesFolder } from '../project-layout.ts';
 
 type Provider = PlayedProvider['definition'];
 
@@ -21,6 +22,32 @@ export interface IntegrationFake {
   readonly fixtures: ReadonlyMap<string, Fixture>;
 }
 
+/** The body of `POST /integrations`. */
+export function integrationOf({ integrationKey, provider, played }: IntegrationFake) {
+  const { integration: credentials } = played;
+  const names = { provider: provider.name, unique_key: integrationKey };
+  return credentials === null ? names : { ...names, credentials };
+}
+
+/** The body of `POST /connections`, with credentials that the fake takes. */
+export function connectionOf(
+  { integrationKey, played }: IntegrationFake,
+  connectionId: string,
+  metadata: JsonObject,
+) {
+  const { connection_lookup: steps = [] } = played.definition;
+  // An import has no token response, and what the gateway looks up is left to it.
+  const lookedUp = new Set(steps.flatMap((step) => Object.keys(step.connection_config)));
+  const told = Object.entries(played.toldConfig).filter(([name]) => !lookedUp.has(name));
+  return {
+    provider_config_key: integrationKey,
+    connection_id: connectionId,
+    credentials: played.importable(),
+    connection_config: { ...played.connectionConfig, ...Object.fromEntries(told) },
+    metadata,
+  };
+}
+
 export interface ProjectFakes extends AsyncDisposable {
   /** For `SVC_EGRESS_ALLOW`. */
   readonly hostPort: string;
@@ -29,20 +56,24 @@ export interface ProjectFakes extends AsyncDisposable {
   definitions(): Readonly<Record<string, object>>;
   /** @throws Error why the fake cannot be played */
   of(integrationKey: string): IntegrationFake;
+  /** Null: the integration has no fixtures, or they cannot be played. */
+  find(integrationKey: string): IntegrationFake | null;
+  /** Name of the provider of the integration: that of `package.json`, else its own. */
+  providerOf(integrationKey: string): string;
 }
-
-/** Folder of an integration with its fixtures (templates/README.md). */
-const fixturesFolder = 'fixtures';
 
 /** Opens a fake of each integration of the project that has fixtures. */
 export async function openProjectFakes(root: string): Promise<ProjectFakes> {
   const fake = await openFakeAuth();
   const catalog = readCatalog();
-  const providers = objectOf(objectOf(readManifest(root)['svc'])['integrations']);
+  const declared = objectOf(objectOf(readManifest(root)['svc'])['integrations']);
+  const providerOf = (integrationKey: string): string => {
+    const name = declared[integrationKey];
+    return typeof name === 'string' ? name : integrationKey;
+  };
   const fakes = new Map<string, IntegrationFake | Error>();
   for (const integrationKey of integrationsWithFixtures(root)) {
-    const name = providers[integrationKey];
-    const provider = catalog.get(typeof name === 'string' ? name : integrationKey);
+    const provider = catalog.get(providerOf(integrationKey));
     try {
       if (provider === undefined) throw new Error('the catalog has no such provider');
       const fixtures = readFixtures(join(root, integrationKey, fixturesFolder));
@@ -58,6 +89,11 @@ export async function openProjectFakes(root: string): Promise<ProjectFakes> {
     hostPort: fake.hostPort,
     integrationKeys: [...fakes.keys()],
     definitions: () => fake.definitions(),
+    providerOf,
+    find(integrationKey) {
+      const found = fakes.get(integrationKey);
+      return found === undefined || found instanceof Error ? null : found;
+    },
     of(integrationKey) {
       const found = fakes.get(integrationKey) ?? new Error(`${integrationKey} has no fixtures`);
       if (found instanceof Error) throw found;
@@ -65,6 +101,19 @@ export async function openProjectFakes(root: string): Promise<ProjectFakes> {
     },
     [Symbol.asyncDispose]: () => fake[Symbol.asyncDispose](),
   };
+}
+
+/** Equal as long as fixtures and providers of the integrations are the same. */
+export function fixturesState(root: string): string {
+  const { integrations = null } = objectOf(readManifest(root)['svc']);
+  const files = integrationsWithFixtures(root).flatMap((key) => {
+    const folder = join(root, key, fixturesFolder);
+    return filesOf(folder, '.json').map((file) => [
+      `${key}/${file}`,
+      readFileSync(join(folder, file), 'utf8'),
+    ]);
+  });
+  return JSON.stringify([integrations, files]);
 }
 
 const integrationsWithFixtures = (root: string): string[] =>

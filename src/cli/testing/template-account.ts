@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SyncStatus } from '#client/index.ts';
 import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
+import { connectionOf } from '../fakes/project-fakes.ts';
 import type { DeployedTemplate } from './template-world.ts';
 
 /** A record as the API has it. */
@@ -49,17 +50,7 @@ export class TemplateAccount implements AsyncDisposable {
 
   /** With credentials that the fake takes; again: replaces them. */
   async connect(metadata: JsonObject = {}): Promise<void> {
-    const { played } = this.#template.fake;
-    const { connection_lookup: steps = [] } = played.definition;
-    // An import has no token response, and what the gateway looks up is left to it.
-    const lookedUp = new Set(steps.flatMap((step) => Object.keys(step.connection_config)));
-    const told = Object.entries(played.toldConfig).filter(([name]) => !lookedUp.has(name));
-    const body = {
-      ...this.#names,
-      credentials: played.importable(),
-      connection_config: { ...played.connectionConfig, ...Object.fromEntries(told) },
-      metadata,
-    };
+    const body = connectionOf(this.#template.fake, this.connectionId, metadata);
     await this.#client.request('POST /connections', { body });
   }
 

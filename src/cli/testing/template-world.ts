@@ -6,6 +6,7 @@ import { CompileError } from '../compiler/problem.ts';
 import { deployRequest } from '../deploy/package.ts';
 import { startFakedGateway, type FakedGateway } from '../fakes/gateway-process.ts';
 import {
+  integrationOf,
   openProjectFakes,
   type IntegrationFake,
   type ProjectFakes,
@@ -91,13 +92,7 @@ export async function deployTemplate(root: string, entry: Entry): Promise<Deploy
   const fake = fakes.of(integrationKey);
   const { client } = gateway;
   if (!integrations.has(integrationKey)) {
-    const { integration } = fake.played;
-    const body = {
-      provider: fake.provider.name,
-      unique_key: integrationKey,
-      ...(integration === null ? {} : { credentials: integration }),
-    };
-    await client.request('POST /integrations', { body });
+    await client.request('POST /integrations', { body: integrationOf(fake) });
     integrations.add(integrationKey);
   }
   const fn = await compileTemplate(root, entry);

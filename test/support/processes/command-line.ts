@@ -62,11 +62,12 @@ export async function commandLine(
       options.interrupt?.addEventListener('abort', listener);
       return () => options.interrupt?.removeEventListener('abort', listener);
     },
+    onLine: () => () => undefined,
     openSandbox: async () => lent(options.sandbox),
     openCompiler: async (parts) => options.compilers?.of(parts) ?? new ProjectCompiler(parts),
     runProgram: (...run) => runProgram(root, ...run),
     openClient: (secretKey) =>
-      openClient({ host: environment.host, secretKey, version: own.version }),
+      openClient({ host: environment.hostOf(secretKey), secretKey, version: own.version }),
   };
   const exitCode = await runCommandLine(args, context);
   return { exitCode, ...written, questions };

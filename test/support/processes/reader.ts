@@ -40,6 +40,9 @@ export const commandsOf = (text: string): readonly string[] =>
 interface Watched {
   readonly child: ChildProcess;
   printed: string;
+  type(line: string): void;
+  /** Ctrl-C. Resolves when the program and all that it started have ended. */
+  interrupt(): Promise<void>;
 }
 
 /**
@@ -140,9 +143,18 @@ export class Reader implements AsyncDisposable {
       env: { ...this.#env, ...settings },
       // In a group of its own: neither a shell nor npm passes every signal on.
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     });
-    const watched: Watched = { child, printed: '' };
+    const watched: Watched = {
+      child,
+      printed: '',
+      type: (line) => void child.stdin.write(`${line}\n`),
+      async interrupt() {
+        const ended = once(child, 'close');
+        process.kill(-(child.pid ?? 0), 'SIGINT');
+        await ended;
+      },
+    };
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => (watched.printed += String(chunk)));
     }
@@ -156,11 +168,8 @@ export class Reader implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const { child } of this.#watched.reverse()) {
-      if (child.exitCode !== null || child.signalCode !== null) continue;
-      const ended = once(child, 'close');
-      process.kill(-(child.pid ?? 0), 'SIGINT');
-      await ended;
+    for (const { child, interrupt } of this.#watched.reverse()) {
+      if (child.exitCode === null && child.signalCode === null) await interrupt();
     }
     await rm(this.home, { recursive: true, force: true });
   }

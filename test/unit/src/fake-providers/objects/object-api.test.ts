@@ -156,4 +156,38 @@ it('lists everything for the token of the start', () => {
   api.dataset('rows').save([{ id: 'd' }]);
   expect(listed('v1')).toEqual({ rows: [{ id: 'd' }], token: 'v2' });
   expect(() => listed('')).toThrow(Refusal);
+
+it('answers what no object does from the most similar case, when it may', () => {
+  const documentation = ['https://example.com/docs'];
+  const endpoint = '/graphql';
+  const exchangeOf = (query: string, response: string) => ({
+    method: 'POST',
+    endpoint,
+    body: { query, variables: { name: 'Ada' } },
+    response: { body: { [response]: true } },
+  });
+  const call = parseFixture({
+    documentation,
+    checked_at: '2026-11-27',
+    cases: [
+      { name: 'creates', exchanges: [exchangeOf('create', 'created')] },
+      { name: 'renames', exchanges: [exchangeOf('rename', 'renamed')] },
+    ],
+  });
+  const api = new ObjectApi(new Map([['act', call]]));
+  const post = (path: string) =>
+    api.answer(
+      {
+        role: 'api',
+        method: 'POST',
+        url: new URL(`https://example.com${path}`),
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ query: 'rename', variables: { name: 'Bob' } }),
+      },
+      path,
+    );
+  expect(() => post(endpoint)).toThrow(Refusal);
+  api.answersFromCases = true;
+  expect(post(endpoint).body).toEqual({ renamed: true });
+  expect(() => post('/other')).toThrow(Refusal);
 });
