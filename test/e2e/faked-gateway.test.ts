@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -28,11 +29,13 @@ async function startProgram() {
   return { pid: child.pid ?? 0, url: String(url).trim(), ended: once(child, 'exit') };
 }
 
+/** Whether a process listens there, whether or not it answers. */
 const isUp = (url: string): Promise<boolean> =>
-  fetch(`${url}/health`, { signal: AbortSignal.timeout(2000) }).then(
-    () => true,
-    () => false,
-  );
+  new Promise((resolve) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.on('connect', () => socket.destroy());
+  });
 
 describe('a gateway of fakes', () => {
   // A Ctrl-C reaches every process of the group of the terminal; a closed terminal sends SIGHUP.

@@ -140,13 +140,13 @@ class FolderOfProcess implements AsyncDisposable {
 
   /** @param group the id of its first process */
   isUsedBy(group: number): void {
-    this.#keeper.stdin?.write(`${group}\n`);
+    this.#keeper.stdin.write(`${group}\n`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     const ended = once(this.#keeper, 'exit');
     this.#keeper.ref();
-    this.#keeper.stdin?.end();
+    this.#keeper.stdin.end();
     await ended;
   }
 }
@@ -155,7 +155,7 @@ class FolderOfProcess implements AsyncDisposable {
 const endAndRemove = `
 group=
 while read -r id; do group=$id; done
-[ -z "$group" ] || kill -9 -- "-$group"
+[ -z "$group" ] || kill -9 "-$group"
 rm -rf "$1"; sleep 0.1; rm -rf "$1"`;
 
 function unref(...parts: readonly unknown[]): void {

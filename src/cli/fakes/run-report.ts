@@ -29,10 +29,11 @@ export class RunReport {
 
   async #follow(client: Client, signal: AbortSignal): Promise<void> {
     const printed = new Set<string>();
-    while (!signal.aborted) {
+    for (;;) {
       const ended = await endedRuns(client);
+      if (signal.aborted) return;
       for (const run of ended) {
-        if (printed.has(run.id) || signal.aborted) continue;
+        if (printed.has(run.id)) continue;
         printed.add(run.id);
         this.#print(run);
       }

@@ -168,8 +168,9 @@ export class Reader implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const { child, interrupt } of this.#watched.reverse()) {
-      if (child.exitCode === null && child.signalCode === null) await interrupt();
+    for (const watched of this.#watched.reverse()) {
+      const { exitCode, signalCode } = watched.child;
+      if (exitCode === null && signalCode === null) await watched.interrupt();
     }
     await rm(this.home, { recursive: true, force: true });
   }
