@@ -123,7 +123,9 @@ describe('templates of three categories on fakes of their providers, from an emp
 
   it('ends with Ctrl-C and leaves nothing', async () => {
     await developing.interrupt();
-    expect(readdirSync(temporary).filter((name) => name.startsWith('svc-fakes-'))).toEqual([]);
+    // npm ends before the program that it started.
+    const folders = () => readdirSync(temporary).filter((name) => name.startsWith('svc-fakes-'));
+    await expect.poll(folders).toEqual([]);
     expect(readdirSync(file('.svc'))).not.toContain('fakes.json');
     const refused = await terminal.runFailing('npx svc records Contact me -i hubspot');
     expect(refused).toContain('No API key of dev');
