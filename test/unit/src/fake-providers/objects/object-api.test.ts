@@ -156,6 +156,7 @@ it('lists everything for the token of the start', () => {
   api.dataset('rows').save([{ id: 'd' }]);
   expect(listed('v1')).toEqual({ rows: [{ id: 'd' }], token: 'v2' });
   expect(() => listed('')).toThrow(Refusal);
+});
 
 it('answers what no object does from the most similar case, when it may', () => {
   const documentation = ['https://example.com/docs'];
