@@ -58,7 +58,7 @@ describe('templates of three categories on fakes of their providers, from an emp
       'npx svc records Employee me -i bamboohr',
     ]);
     for (const command of reading) {
-      await expect.poll(async () => (await recordsOf(command)).length, command).toBeGreaterThan(2);
+      await expect.poll(async () => (await recordsOf(command)).length).toBeGreaterThan(2);
     }
     console.log(`records of three templates, from an empty folder: ${reader.seconds} s`);
     await expect.poll(() => developing.printed).toContain('ran hubspot/contacts: Contact 5 added');
