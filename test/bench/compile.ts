@@ -5,11 +5,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSandbox } from '#adapters/sandbox/sandbox.ts';
-import { HotDeployment } from '#cli/deploy/hot-deployment.ts';
 import { ProjectCompiler, type CompileResult } from '#cli/compiler/compile.ts';
 import { CompileError } from '#cli/compiler/problem.ts';
 import { writeCompiled } from '#cli/compiler/write.ts';
 import { openClient } from '#cli/context.ts';
+import { HotDeployment } from '#cli/deploy/hot-deployment.ts';
 import { ownPackage } from '#cli/package.ts';
 import { startGateway } from '#test/support/processes/gateway.ts';
 import { functionsProject } from '#test/support/worlds/functions-project.ts';
