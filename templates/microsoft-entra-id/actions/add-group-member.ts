@@ -11,7 +11,7 @@ const notFound = 404;
 const action = createAction({
   description: 'Adds a user to a group',
   version: '1.0.0',
-  scopes: ['GroupMember.ReadWrite.All', 'User.ReadWrite.All'],
+  scopes: ['GroupMember.ReadWrite.All'],
   input: z.object({ group_id: z.string().min(1), user_id: z.string().min(1) }),
   output: z.object({ is_member: z.literal(true) }),
 

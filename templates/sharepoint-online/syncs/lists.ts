@@ -4,7 +4,8 @@ import { requestOf } from '../../shared/links.js';
 import { listOf, SharepointList, type SharepointApiList } from '../list.js';
 
 const sync = createSync({
-  description: 'All lists of a site with its libraries; those that are gone are deleted',
+  description:
+    'All lists and libraries of a site but those of the system; those that are gone are deleted',
   version: '1.0.0',
   frequency: 'every 6 hours',
   autoStart: true,
