@@ -36,6 +36,7 @@ const programs = [
   'src/log.ts',
   'src/keys.ts',
   'src/upgrade.ts',
+  'src/rights.ts',
   'src/providers.ts',
   'src/cli/main.ts',
   'src/cli/compiler/source-worker.ts',

@@ -10,6 +10,7 @@ export const programs = {
   log: [],
   keys: [],
   upgrade: [],
+  rights: [],
   providers: ['--disable-warning=TimeoutNegativeWarning'],
 } as const;
 

@@ -3,6 +3,7 @@ import { accountHelp, withAccount } from '../account.ts';
 import { showRows } from '../columns.ts';
 import { defineCommand, type Options, type ValuesOf } from '../command.ts';
 import type { Context } from '../context.ts';
+import { CommandFailure, usageError } from '../exit.ts';
 import { wholeNumber } from '../options.ts';
 import { limitOf, sinceOf } from '../service-command.ts';
 
@@ -14,6 +15,14 @@ const options = {
   limit: ['--limit <n>', 'messages: at most this many (50)'],
   cursor: ['--cursor <cursor>', 'messages: the page after the one that named it'],
   json: ['--json', 'the answer as JSON on stdout'],
+  principal: ['--principal <name>', 'grant: whose rights, for example User:reports'],
+  read: [
+    '--read <topic>',
+    'grant: a topic to read, or its first part and "*"; several with commas',
+  ],
+  group: ['--group <prefix>', 'grant: first part of the names of its consumer groups (data.)'],
+  service: ['--service', 'grant: what the service itself needs, instead of --read'],
+  apply: ['--apply', 'grant: add the rights at the brokers of SVC_LOG_URL, as its user'],
 } as const satisfies Options;
 
 type Values = ValuesOf<typeof options>;
@@ -33,10 +42,13 @@ export const topics = defineCommand({
     list: 'each topic: partitions, messages and the largest lag of a group',
     'show <topic>': 'settings, schemas, offsets and consumer groups, as JSON',
     'messages <topic>': 'the newest messages, decoded; sealed payloads stay sealed',
+    grant: 'commands that give a user of Kafka the rights it needs, and no others',
   },
   defaultWord: 'list',
   options,
   help: `${accountHelp}
+
+grant needs no key and no running service: it reads SVC_TOPIC_PREFIX, and SVC_LOG_URL with --apply.
 
 Exit codes
   0 done   1 failed   3 key missing or refused
@@ -44,10 +56,12 @@ Exit codes
 Examples
   svc topics list
   svc topics messages svc.runs.v1 --limit 5
-  svc topics messages svc.records.v1 --partition 0 --offset 0 --json`,
+  svc topics messages svc.records.v1 --partition 0 --offset 0 --json
+  svc topics grant --principal User:reports --read svc.records.v1`,
 
   async run({ word, positionals, values }, context) {
     const [name = ''] = positionals;
+    if (word === 'grant') return grant(context, values);
     await withAccount(context, (client) => tasks[word]({ context, client, values, name }));
   },
 });
@@ -100,3 +114,15 @@ const cellsOf = ({ partition, offset, timestamp, key, ...one }: TopicMessage): s
   key,
   one.kind === 'value' ? JSON.stringify(one.value) : [one.kind, one.error ?? ''].join(' ').trim(),
 ];
+
+async function grant(context: Context, values: Values): Promise<void> {
+  const { principal, read, group = 'data.', service = false, apply = false } = values;
+  if (principal === undefined) throw usageError('Name the user: --principal User:<name>');
+  const topics = (read ?? '').split(',').filter((name) => name !== '');
+  if (service === topics.length > 0) {
+    throw usageError('Name what it reads, --read <topic>, or --service for the service itself.');
+  }
+  const flags = [...(service ? ['--service'] : []), ...(apply ? ['--apply'] : [])];
+  const code = await context.runProgram('rights', [...flags, '--', principal, group, ...topics]);
+  if (code !== 0) throw new CommandFailure('No right was granted.');
+}
