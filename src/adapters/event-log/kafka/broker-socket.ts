@@ -62,7 +62,8 @@ export class BrokerSocket implements ConnectionPool {
     this.#options = options;
     this.host = options.host;
     this.port = options.port;
-    this.sasl = options.sasl;
+    // kafkajs adds a function to what it gets, and these options also go to other threads, as data.
+    this.sasl = options.sasl === undefined ? undefined : { ...options.sasl };
   }
 
   get hasEnded(): boolean {
