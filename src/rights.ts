@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { readLogSettings } from '#app/config/config.ts';
 import { grantTopicRights } from '#app/tools/grant-rights.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
 
@@ -16,7 +17,7 @@ try {
       read: values.service === true ? null : topics,
       isApplied: values.apply === true,
     },
-    process.env,
+    readLogSettings(),
   );
   console.log(commands.join('\n'));
   process.exit(0);

@@ -350,6 +350,14 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   return { ...values, roles, partitions, topicPrefix: values.topicPrefix ?? 'svc' };
 }
 
+/** Where the log is, and under which names. @throws CannotStart */
+export function readLogSettings(): Pick<Config, 'logUrl' | 'topicPrefix'> {
+  const { logUrl, topicPrefix: prefix } = settings;
+  // oxlint-disable-next-line no-restricted-properties -- the one reader of the environment
+  const { topicPrefix, ...values } = parseSettings({ logUrl, topicPrefix: prefix }, process.env);
+  return { ...values, topicPrefix: topicPrefix ?? 'svc' };
+}
+
 const readOnlyRoles: Config['roles'] = new Set(['api']);
 
 const defaultPartitions = { embedded: 4, kafka: 24 } as const;

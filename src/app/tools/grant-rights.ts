@@ -2,8 +2,7 @@ import type { ReadTopic, Right } from '#adapters/event-log/kafka/rights.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
 import { topics as ownTopics } from '#streams/topics.ts';
 import type { LogAddress } from '../config/addresses.ts';
-import { settings } from '../config/config.ts';
-import { parseSettings } from '../config/settings.ts';
+import type { Config } from '../config/config.ts';
 
 /** What is granted to whom. */
 export interface Grant {
@@ -17,17 +16,14 @@ export interface Grant {
   readonly isApplied: boolean;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-const { topicPrefix, logUrl } = settings;
-
 /**
  * The commands of `kafka-acls.sh` that grant the rights, after they were granted where that is asked for.
- * @throws CannotStart that names what is wrong with the grant or a setting
+ * @throws CannotStart that names what is wrong with the grant
  */
-export async function grantTopicRights(grant: Grant, env: Environment): Promise<readonly string[]> {
-  const { topicPrefix: configured, logUrl: address } = parseSettings({ topicPrefix, logUrl }, env);
-  const prefix = configured ?? 'svc';
+export async function grantTopicRights(
+  grant: Grant,
+  { logUrl, topicPrefix: prefix }: Pick<Config, 'logUrl' | 'topicPrefix'>,
+): Promise<readonly string[]> {
   const { principal, read, group } = grant;
   if (!/^\w+:[^'\s][^']*$/.test(principal)) {
     throw new CannotStart(`A principal is a type and a name, such as User:reports: "${principal}"`);
@@ -39,7 +35,7 @@ export async function grantTopicRights(grant: Grant, env: Environment): Promise<
     read === null
       ? serviceRights(prefix)
       : readerRights(read.map(readableTopic), { group: groupOf(group, prefix), prefix });
-  if (grant.isApplied) await grantRights(brokersOf(address), principal, rights);
+  if (grant.isApplied) await grantRights(brokersOf(logUrl), principal, rights);
   return rights.map((right) => commandOf(right, principal));
 }
 
