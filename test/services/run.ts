@@ -12,7 +12,7 @@ export const serviceProjects = ['services', 'faults'] as const;
 
 /**
  * What `.ci/run` runs on real services: the contract of each port, and the core from end to end (runs and records,
- * pages, restarts, roles apart).
+ * pages, restarts, roles apart, brokers that authenticate and authorize).
  */
 export const coreFiles: readonly string[] = [
   'test/contract/coordination.redis.test.ts',
@@ -20,6 +20,7 @@ export const coreFiles: readonly string[] = [
   'test/contract/event-log-topics.kafka.test.ts',
   'test/contract/schemas.registry.test.ts',
   'test/e2e/gateway.services.test.ts',
+  'test/e2e/kafka-rights.services.test.ts',
   'test/e2e/paging.services.test.ts',
   'test/e2e/restart.services.test.ts',
   'test/e2e/roles.services.test.ts',
