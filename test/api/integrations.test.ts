@@ -36,6 +36,10 @@ describe('integrations', () => {
     expect(both.headers.get('cache-control')).toBe('no-store');
 
     const key = await api.keyWith('environment:integrations:read');
+    const scopes = await api.call('GET', '/integrations/oauth?include=scopes', { key });
+    expect(scopes.at('data.scopes')).toEqual(['read', 'write']);
+    const none = await api.call('GET', '/integrations/open?include=scopes', { key });
+    expect(none.at('data.scopes')).toBeNull();
     const without = await api.call('GET', '/integrations/oauth?include=credentials', { key });
     expect(without.status).toBe(200);
     expect(JSON.stringify(without.body)).not.toContain('shh');

@@ -1,10 +1,11 @@
 import type { JSX } from 'preact';
 import type { Answer } from '#client/index.ts';
 import { useChange, useRead } from '../../data/read.ts';
+import { pathOf } from '../../data/route.ts';
 import { useSort } from '../../data/sort.ts';
 import { useUrlState } from '../../data/url-state.ts';
 import { Badge } from '../../design/badge.tsx';
-import { Button } from '../../design/button.tsx';
+import { Button, LinkButton } from '../../design/button.tsx';
 import { Clip } from '../../design/clip.tsx';
 import { Code, Json } from '../../design/code.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
@@ -23,6 +24,8 @@ type Function_ = Answer<'GET /integrations/{uniqueKey}/functions'>['data'][numbe
 export function Functions({ integration }: { readonly integration: string }): JSX.Element {
   const filters = useUrlState();
   const sort = useSort();
+  const { path } = useAccess();
+  const templates = path(`${pathOf('integrations', integration)}/templates`);
   const query = useRead('GET /integrations/{uniqueKey}/functions', {
     params: { uniqueKey: integration },
     query: { limit: 100 },
@@ -32,8 +35,12 @@ export function Functions({ integration }: { readonly integration: string }): JS
       {({ data, pagination }) => {
         if (data.length === 0)
           return (
-            <Empty title="No functions" command="npx svc deploy <environment>">
-              Deploy functions of your project for this integration:
+            <Empty
+              title="No functions"
+              command="npx svc deploy <environment>"
+              action={<LinkButton href={templates}>Choose a template</LinkButton>}
+            >
+              Choose a template, or deploy functions of your project for this integration:
             </Empty>
           );
         const open = data.find(({ name }) => name === filters.get('function'));

@@ -10,16 +10,22 @@ import { Check, TextField } from '../../design/field.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
 import { LinkTabs } from '../../design/link-tabs.tsx';
 import { Dialog } from '../../design/overlay.tsx';
-import { Empty, FailureNotice } from '../../design/states.tsx';
+import { Empty, FailureNotice, SkeletonRows } from '../../design/states.tsx';
 import { Time } from '../../design/time.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
+import { lazy } from '../lazy.tsx';
 import { AppFields, credentialsOf, hasApp, inWordsOfFields, type App } from './app-fields.tsx';
 import { Functions } from './functions.tsx';
 import { TryAccount } from './try-account.tsx';
+
+const Templates = lazy(
+  async () => (await import('./templates.tsx')).Templates,
+  () => <SkeletonRows />,
+);
 
 interface IntegrationTab {
   readonly id: string;
@@ -40,6 +46,12 @@ const tabs: readonly IntegrationTab[] = [
     label: 'Functions',
     scope: 'environment:functions:list',
     content: (integration) => <Functions integration={integration} />,
+  },
+  {
+    id: 'templates',
+    label: 'Templates',
+    scope: 'environment:functions:list',
+    content: (integration) => <Templates integration={integration} />,
   },
   {
     id: 'test',

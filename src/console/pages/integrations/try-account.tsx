@@ -215,11 +215,12 @@ function Connected({ integration, connection }: ConnectedProps): JSX.Element {
   return (
     <Notice tone="good">
       <p role="status">
-        <b>The integration works: the test account is connected.</b> Deploy functions for it next,
-        or call the provider through the proxy.
+        <b>The integration works: the test account is connected.</b> Deploy a template or functions
+        of yours next, or call the provider through the proxy.
       </p>
       <div class="row">
         <Link href={path(pathOf('connections', integration, connection))}>Open the connection</Link>
+        <Link href={path(`${pathOf('integrations', integration)}/templates`)}>Templates</Link>
         <Link href={path(`${pathOf('integrations', integration)}/functions`)}>Functions</Link>
       </div>
     </Notice>

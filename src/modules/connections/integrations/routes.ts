@@ -20,7 +20,7 @@ import {
   readIntegrationCredentials,
   updateIntegration,
 } from './handlers.ts';
-import type { Integration } from './integration.ts';
+import type { Integration, IntegrationCredentials } from './integration.ts';
 import { listIntegrations, requireIntegration } from './queries.ts';
 
 /** An integration without its secrets. */
@@ -57,6 +57,12 @@ const integrationShape = shown.schema
     custom: shownValues
       .optional()
       .describe('Values of your own that templates of the provider read.'),
+    scopes: z
+      .array(z.string())
+      .nullable()
+      .optional()
+      .describe('Scopes that authorizations ask for; null where the app has none.')
+      .meta({ examples: [['crm.objects.contacts.read']] }),
     credentials: credentials
       .optional()
       .describe('OAuth client or app; null where the authentication mode needs none.'),
@@ -205,10 +211,10 @@ const get = defineRoute({
   summary: 'Get an integration.',
   params: path,
   query: z.strictObject({
-    include: listOf(z.enum(['webhook', 'credentials', 'config']))
+    include: listOf(z.enum(['webhook', 'scopes', 'credentials', 'config']))
       .optional()
       .describe(
-        'Further fields: `webhook` adds `webhook_url`, `credentials` the credentials, `config` `integration_config` and `custom`.',
+        'Further fields: `webhook` adds `webhook_url`, `scopes` those of authorizations, `credentials` the credentials, `config` `integration_config` and `custom`.',
       ),
   }),
   answers: { 200: json('The integration.', data(integrationShape)) },
@@ -226,6 +232,9 @@ const get = defineRoute({
     const webhook = included.has('webhook')
       ? { webhook_url: webhookUrlOf(integration, provider, publicUrl) }
       : {};
+    const scopes = included.has('scopes')
+      ? { scopes: scopesOf(await readIntegrationCredentials(services, integration)) }
+      : {};
     // A key without the scope gets the response without these fields, and no sign that they are missing.
     const mayRead = caller.has(readCredentials);
     const secrets =
@@ -240,11 +249,15 @@ const get = defineRoute({
     // A provider may declare a secret among its fields.
     const config = mayRead && included.has('config') ? { integration_config, custom } : {};
     const shown = presentIntegration(integration, publicUrl);
-    const data = { ...shown, ...webhook, ...config, ...secrets };
+    const data = { ...shown, ...webhook, ...scopes, ...config, ...secrets };
     const hasSecrets = mayRead && (included.has('credentials') || included.has('config'));
     return { status: 200, body: { data }, ...(hasSecrets ? { headers: noStore } : {}) };
   },
 });
+
+/** The user sees them while connecting: they are no secret. */
+const scopesOf = (credentials: IntegrationCredentials | null): string[] | null =>
+  credentials?.scopes?.split(',').filter((scope) => scope !== '') ?? null;
 
 const patch = defineRoute({
   method: 'PATCH',
