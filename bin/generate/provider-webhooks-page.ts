@@ -41,17 +41,29 @@ function rowOf(name: string, rules: WebhookRules): string[] {
 }
 
 function signatureText(rule: SignatureRule): string {
-  const { scheme, header, algorithm, encoding, prefix, element, message } = rule;
-  if (header === undefined) return scheme;
-  if (scheme === 'token') return `token in \`${header}\``;
+  const { scheme, algorithm, encoding, prefix, element, message, key_encoding: key } = rule;
+  const place = placeText(rule);
+  if (place === null || scheme === 'standard-webhooks') {
+    return place === null ? scheme : `${scheme} in ${place}`;
+  }
+  if (scheme === 'token') return `token in ${place}`;
   const form = [
     ...(prefix === '' ? [] : [`prefix \`${prefix}\``]),
     ...(element === undefined ? [] : [`element \`${element}\``]),
-    ...(message === '$body' ? [] : [`message \`${message}\``]),
+    ...(message === '$body' ? [] : [`message \`${message.replaceAll('|', '\\|')}\``]),
+    ...(key === 'utf8' ? [] : [`key in ${key}`]),
     ...(rule.timestamp === undefined ? [] : [`${rule.tolerance_seconds} s`]),
   ];
-  const signed = scheme === 'ed25519' ? scheme : `${scheme} ${algorithm}`;
-  return [`${signed} ${encoding} in \`${header}\``, ...form].join(', ');
+  const isByPublicKey = ['rsa', 'ecdsa', 'ed25519'].includes(scheme);
+  const signed = isByPublicKey ? scheme : `${scheme} ${algorithm} ${encoding}`;
+  return [`${signed} in ${place}`, ...form].join(', ');
+}
+
+/** Null: the place that the scheme has. */
+function placeText({ header, query, body }: SignatureRule): string | null {
+  if (body !== undefined) return `body \`${body}\``;
+  if (query !== undefined) return `query \`${query}\``;
+  return header === undefined ? null : `\`${header}\``;
 }
 
 function secretText({ scheme, keys, is_required: isRequired }: SignatureRule): string {
@@ -86,9 +98,15 @@ function othersOf(rules: WebhookRules): string[] {
     ...(rules.form_field === undefined ? [] : [`JSON in the form field \`${rules.form_field}\``]),
     ...(rules.body_of_headers ? ['headers stand for the body'] : []),
     ...rules.unsigned.map((one) => `unsigned with ${conditionText(one)}`),
-    ...rules.handshakes.map(({ when, answer }) => {
+    ...rules.handshakes.map(({ when, answer, json, header }) => {
       const text = answer === null ? 'nothing' : sourceText(answer);
-      return `${conditionText(when)}: answers ${text}`;
+      const form = json === undefined ? '' : ' in JSON';
+      const place = header === undefined ? '' : ` in header \`${header}\``;
+      return `${conditionText(when)}: answers ${text}${form}${place}`;
+    }),
+    ...rules.challenges.map(({ when, answer }) => {
+      const condition = when === undefined ? 'GET' : `GET with ${conditionText(when)}`;
+      return `${condition}: answers ${sourceText(answer)}`;
     }),
     ...(installation === undefined
       ? []

@@ -144,7 +144,8 @@ function pass(
 ): Caller | null | Promise<Caller> {
   const { request, response, setHeader } = exchange;
   const { method = 'GET' } = request;
-  if (!route.methods.includes(method)) {
+  const isHead = method === 'HEAD' && route.takesHead === true;
+  if (!isHead && !route.methods.includes(method)) {
     const allow = [...route.methods, 'OPTIONS'];
     if (method === 'OPTIONS') {
       exchange.begin(204, Object.entries(preflightHeaders(allow)).flat());

@@ -41,6 +41,8 @@ export interface StreamRoute<S = unknown> {
   /** As of other routes. */
   readonly keepsSlash?: true;
   readonly methods: readonly string[];
+  /** A HEAD is answered as a GET, without its body. */
+  readonly takesHead?: boolean;
   readonly credential: Credential;
   readonly scopes: readonly string[];
   readonly summary: string;

@@ -57,7 +57,8 @@ const signed = (rule: Partial<SignatureRule>) => (given: string) => {
   const [signature] = rulesOf({ signatures: [{ scheme: 'hmac', ...rule }] }).signatures;
   const headers = { 'x-signature': given, 'webhook-signature': given };
   const more = { 'webhook-id': 'm-1', 'webhook-timestamp': '1000' };
-  verifySignature(signature!, incoming({ ...headers, ...more }), 'a secret', 1000);
+  const request = incoming({ ...headers, ...more });
+  verifySignature(signature!, { request, facts: null, address: () => '' }, 'a secret', 1000);
 };
 const reply = (headers: Record<string, string>) => ({
   status: 429,
@@ -209,7 +210,7 @@ const readers: Readonly<Record<string, Reader>> = {
     read: signed({
       header: 'x-signature',
       element: 'v1',
-      timestamp: { element: 't' },
+      timestamp: { element: 't', format: 'seconds' },
     }),
     starts: ['', 't=1000,', 't=1000,v1='],
     harmless: 'v1=abc,',

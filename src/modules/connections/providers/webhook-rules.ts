@@ -39,30 +39,56 @@ const key = z.union([
 
 export const signature = z.strictObject({
   scheme: z
-    .enum(['hmac', 'digest', 'token', 'standard-webhooks', 'rsa', 'ed25519', 'jwt'])
+    .enum([
+      'hmac',
+      'digest',
+      'token',
+      'basic',
+      'standard-webhooks',
+      'rsa',
+      'ecdsa',
+      'ed25519',
+      'jwt',
+    ])
     .describe(
-      '`hmac` or `digest` (a plain hash) of `message`; `token`: the header is the secret; `standard-webhooks`; `rsa` (RSA-SHA256) or `ed25519` of the body, in base64, the secret is the public key; `jwt`: a bearer token.',
+      '`hmac` or `digest` (a plain hash) of `message`; `token`: the header is the secret; `basic`: the name and password of `Authorization: Basic` are the secret, `name:password`; `standard-webhooks`; `rsa` (RSA-SHA256), `ecdsa` (ECDSA-SHA256, DER) or `ed25519` of `message`, the secret is the public key; `jwt`: a bearer token.',
     ),
   header: optional(
     text,
-    'The header with the signature. `standard-webhooks` uses `webhook-signature`, `jwt` uses `authorization`.',
+    'The header with the signature. `standard-webhooks` uses `webhook-signature` unless it is named, `basic` and `jwt` use `authorization`.',
   ),
-  algorithm: z.enum(['sha256', 'sha1']).default('sha256').describe('`sha256` (default) or `sha1`.'),
-  encoding: z.enum(['hex', 'base64']).default('hex').describe('`hex` (default) or `base64`.'),
+  body: optional(text, 'The dotted path of the signature, where it is in the body.'),
+  query: optional(text, 'The parameter of the query with the signature.'),
+  algorithm: z
+    .enum(['sha256', 'sha1', 'sha512'])
+    .default('sha256')
+    .describe('`sha256` (default), `sha1` or `sha512`.'),
+  encoding: z
+    .enum(['hex', 'base64'])
+    .default('hex')
+    .describe('`hex` (default) or `base64`; public keys: `base64` unless it is `hex`.'),
   prefix: z.string().default('').describe('Text before the signature in the header.'),
   element: optional(
     text,
     'The header is a list `name=value,…`; signatures are the values of this name.',
   ),
+  separator: text.default(',').describe('Between the elements of that list; a comma by default.'),
   message: text
     .default('$body')
-    .describe('The signed text, of `$body`, `$timestamp` and `$key`; `$body` by default.'),
+    .describe(
+      'The signed text, of `$body`, `$timestamp`, `$key`, `$url` (the address of the webhook with its query), `$form` (names and values of the form, sorted by name), `$header(name)`, `$query(name)` and `$body(path)`; `$body` by default.',
+    ),
   timestamp: optional(
     z.strictObject({
       header: optional(text, 'Header with the time.'),
       element: optional(text, 'Element of the list with the time.'),
+      body: optional(text, 'Dotted path of the time in the body.'),
+      format: z
+        .enum(['seconds', 'milliseconds', 'iso'])
+        .default('seconds')
+        .describe('`seconds` (default) or `milliseconds` since the epoch, or `iso` (ISO 8601).'),
     }),
-    '`header` or `element` with seconds since the epoch.',
+    '`header`, `element` or `body` with the time, in seconds since the epoch or as `format` says.',
   ),
   tolerance_seconds: z
     .number()
@@ -81,12 +107,12 @@ export const signature = z.strictObject({
     .array(key)
     .default([])
     .describe(
-      "Where the secret comes from, the first that is set: `webhook_secret`, `client_secret`, `app_digest` (hex SHA-256 of id, private key and link of the app), or `metadata`: a path in the connection's metadata, in which `$identifier` is the value that the connection was found by. Required except by `jwt`.",
+      "Where the secret comes from, the first that is set: `webhook_secret`, `client_secret`, `app_digest` (hex SHA-256 of id, private key and link of the app), or `metadata`: a path in the connection's metadata, in which `$identifier` is the value that the connection was found by. Required except by `jwt`. Where both the connection and the integration may have it, that of the connection counts.",
     ),
   key_encoding: z
-    .enum(['utf8', 'base64'])
+    .enum(['utf8', 'base64', 'hex'])
     .default('utf8')
-    .describe('`utf8` (default) or `base64`.'),
+    .describe('`utf8` (default), `base64` or `hex`.'),
   is_required: z
     .boolean()
     .default(true)
@@ -115,9 +141,24 @@ export const connection = z
   })
   .meta({ id: 'connection' });
 
+const hmacOfAnswer = optional(
+  z.strictObject({
+    key: z.enum(['client_secret', 'webhook_secret']).describe('The secret of the integration.'),
+    encoding: z.enum(['hex', 'base64']).default('hex').describe('`hex` (default) or `base64`.'),
+  }),
+  'HMAC-SHA256 of the challenge, `$hmac` in `json`.',
+);
+const jsonOfAnswer = optional(
+  z.record(text, z.union([text, z.number()])),
+  'The response is an object of JSON with these fields, whose values are numbers, or contain `$value` (the challenge) or `$hmac`.',
+);
+
 const handshake = z.strictObject({
   when: condition.describe('Condition under which the request is a handshake.'),
   answer: source.nullable().describe('Source of the response body; null for an empty body.'),
+  hmac: hmacOfAnswer,
+  json: jsonOfAnswer,
+  header: optional(text, 'Header of the response that repeats the value; its body is empty then.'),
 });
 
 export const challenge = z.strictObject({
@@ -127,17 +168,8 @@ export const challenge = z.strictObject({
     'Source of a text that must equal the `webhook_secret` of the integration; compared in constant time.',
   ),
   answer: source.describe('Source of the challenge, which is the response as plain text.'),
-  hmac: optional(
-    z.strictObject({
-      key: z.enum(['client_secret', 'webhook_secret']).describe('The secret of the integration.'),
-      encoding: z.enum(['hex', 'base64']).default('hex').describe('`hex` (default) or `base64`.'),
-    }),
-    'HMAC-SHA256 of the challenge, `$hmac` in `json`.',
-  ),
-  json: optional(
-    z.record(text, text),
-    'The response is an object of JSON with these fields, whose values contain `$value` (the challenge) or `$hmac`.',
-  ),
+  hmac: hmacOfAnswer,
+  json: jsonOfAnswer,
 });
 
 /**
@@ -159,13 +191,13 @@ export const webhookRules = z.strictObject({
     .array(handshake)
     .default([])
     .describe(
-      '`when` and `answer`: a source whose value is the response, or null for an empty response.',
+      '`when` and `answer`: a source whose value is the response, or null for an empty response; with `json`, `hmac` and `header` as in `challenges`.',
     ),
   challenges: z
     .array(challenge)
     .default([])
     .describe(
-      'A GET with which the provider verifies the address: `when`, `token`, `answer`, `hmac`, `json`. Without one, a GET is answered 405.',
+      'A GET or HEAD with which the provider verifies the address: `when`, `token`, `answer`, `hmac`, `json`. Without one, both are answered 405.',
     ),
   connection: optional(
     z.union([connection.transform((only) => [only]), z.array(connection).min(1)]),
@@ -221,5 +253,6 @@ export type SignatureRule = SchemaOutput<typeof signature>;
 export type Source = SchemaOutput<typeof source>;
 export type ConnectionRule = SchemaOutput<typeof connection>;
 export type ChallengeRule = SchemaOutput<typeof challenge>;
+export type HandshakeRule = SchemaOutput<typeof handshake>;
 export type Condition = SchemaOutput<typeof condition>;
 export type KeySource = SchemaOutput<typeof key>;

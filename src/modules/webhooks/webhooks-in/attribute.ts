@@ -1,16 +1,19 @@
 import { GatewayError } from '#kernel/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
+import type { IntegrationCredentials } from '#modules/connections/integrations/integration.ts';
 import type {
   ConnectionRule,
-  KeySource,
   SignatureRule,
   WebhookRules,
 } from '#modules/connections/providers/webhook-rules.ts';
-import { holds, valueOf, type IncomingRequest, type WebhookFacts } from './facts.ts';
+import { holds, valueOf, type WebhookFacts } from './facts.ts';
+import type { SignedRequest } from './signed-text.ts';
 import {
   invalid,
   isOfConnection,
+  missingWebhookSecret,
+  secretOfIntegration,
   signatureRuleOf,
   usableSecret,
   verifySignature,
@@ -20,6 +23,9 @@ import {
 /** The connections of an integration. */
 export interface AttributionContext {
   readonly rules: WebhookRules;
+  readonly credentials: IntegrationCredentials | null;
+  /** The address of the webhook. */
+  readonly address: () => string;
   /** Seconds since the epoch. */
   readonly now: number;
   connections(property: string, value: string): Promise<readonly Connection[]>;
@@ -43,40 +49,52 @@ export async function attribute(
   { request, facts, events }: VerifiedRequest,
   context: AttributionContext,
 ): Promise<AttributedEvent[]> {
-  const rule = signatureRuleOf(request, context.rules);
+  const signed: SignedRequest = { request, facts, address: context.address };
+  const rule = signatureRuleOf(signed, context.rules);
   const attributed: AttributedEvent[] = [];
   for (const body of events) {
     const found = await findConnections({ ...facts, body }, context, facts);
     const { connections, isToken } = found;
     const checked =
       rule !== null && isOfConnection(rule)
-        ? await checkedConnections(rule, request, context, found)
+        ? await checkedConnections(rule, signed, context, found)
         : { genuine: connections, isVerified: isToken };
     attributed.push({ body, connections: checked.genuine, isVerified: checked.isVerified });
   }
   return attributed;
 }
 
+/** Connections whose secret signed the request. */
+interface CheckedConnections {
+  readonly genuine: readonly Connection[];
+  readonly isVerified: boolean;
+}
+
 /**
- * The connections whose own secret signed the request.
+ * The connections whose own secret signed the request, or that of the integration where a connection has none.
  * @throws GatewayError when there is none
  */
 async function checkedConnections(
   rule: SignatureRule,
-  request: IncomingRequest,
+  signed: SignedRequest,
   context: AttributionContext,
   { connections, identifier }: FoundConnections,
-): Promise<{ readonly genuine: readonly Connection[]; readonly isVerified: boolean }> {
+): Promise<CheckedConnections> {
+  if (connections.length === 0) return checkedByIntegration(rule, signed, context);
   const genuine: Connection[] = [];
   let verified = 0;
   let refusal: unknown = null;
   for (const connection of connections) {
     try {
       const metadata = await context.metadata(connection);
-      const secrets = rule.keys.map((key) => secretIn(metadata, key, identifier));
+      const secrets = rule.keys.map((key) =>
+        typeof key === 'string'
+          ? secretOfIntegration(key, context.credentials)
+          : secretIn(metadata, key.metadata, identifier),
+      );
       const secret = usableSecret(rule, secrets, () => missingSecret(connection));
       if (secret !== null) {
-        verifySignature(rule, request, secret, context.now);
+        verifySignature(rule, signed, secret, context.now);
         verified += 1;
       }
       genuine.push(connection);
@@ -89,15 +107,32 @@ async function checkedConnections(
   return { genuine, isVerified: verified > 0 && verified === genuine.length };
 }
 
+/** A request of no connection, which a secret of the integration signs where the rule has one. */
+function checkedByIntegration(
+  rule: SignatureRule,
+  signed: SignedRequest,
+  { credentials, now }: AttributionContext,
+): CheckedConnections {
+  const keys = rule.keys.filter((key) => typeof key === 'string');
+  if (keys.length === 0) return { genuine: [], isVerified: false };
+  const secrets = keys.map((key) => secretOfIntegration(key, credentials));
+  const secret = usableSecret(rule, secrets, missingWebhookSecret);
+  if (secret !== null) verifySignature(rule, signed, secret, now);
+  return { genuine: [], isVerified: secret !== null };
+}
+
 const missingSecret = ({ connectionId }: Connection): GatewayError =>
   new GatewayError('webhook_missing_secret', {
     message: `The metadata of the connection "${connectionId}" contains no secret for this webhook.`,
   });
 
-function secretIn(metadata: JsonObject, key: KeySource, identifier: string | null): string | null {
-  if (typeof key === 'string') return null;
+function secretIn(
+  metadata: JsonObject,
+  path: readonly string[],
+  identifier: string | null,
+): string | null {
   let value: Json = metadata;
-  for (const part of key.metadata) {
+  for (const part of path) {
     const name = part === '$identifier' ? (identifier ?? '') : part;
     if (!isJsonObject(value) || !Object.hasOwn(value, name)) return null;
     value = value[name] ?? null;

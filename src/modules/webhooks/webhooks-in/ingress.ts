@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { readBytes } from '#http/body.ts';
@@ -11,10 +10,11 @@ import { openIntegrationCredentials } from '#modules/connections/credentials/sea
 import type { IntegrationCredentials } from '#modules/connections/integrations/integration.ts';
 import type { ChallengeRule, WebhookRules } from '#modules/connections/providers/webhook-rules.ts';
 import type { WebhooksServices } from '../services.ts';
+import { answerOf, requireSecret, type ChallengeAnswer } from './challenge.ts';
 import { holds, valueOf, type WebhookFacts } from './facts.ts';
 import { accept, arrivalOf, judgeArrived } from './process.ts';
 import { receiverOf, type IntegrationAddress } from './receiver.ts';
-import { invalid, isBlank, isEqual } from './verify.ts';
+import { invalid, isEqual } from './verify.ts';
 
 const tooLargeFix =
   'Have the provider send fewer events at a time, or ids in place of contents: a webhook has at most 3 MiB.';
@@ -26,11 +26,12 @@ export const webhookRoute: StreamRoute<WebhooksServices> = {
   prefix: '/webhook/',
   path: '/webhook/{environmentUuid}/{providerConfigKey}',
   methods: ['GET', 'POST'],
+  takesHead: true,
   credential: 'none',
   scopes: [],
   summary: 'Receive a webhook of a provider.',
   description:
-    'It is verified, stored, forwarded to the application, and starts the syncs that subscribe to it. A GET is answered only where the definition of the provider has `challenges`.',
+    'It is verified, stored, forwarded to the application, and starts the syncs that subscribe to it. A GET or HEAD is answered only where the definition of the provider has `challenges`.',
   params: z.object({
     environmentUuid: z.uuid().describe('UUID of the environment.'),
     providerConfigKey: integrationKey,
@@ -55,7 +56,7 @@ export const webhookRoute: StreamRoute<WebhooksServices> = {
   async handle(call) {
     const { request, response, services } = call;
     const address = namesOf(call.target);
-    if (request.method === 'GET') {
+    if (request.method !== 'POST') {
       await handleChallenge(call, address);
       return;
     }
@@ -70,15 +71,15 @@ export const webhookRoute: StreamRoute<WebhooksServices> = {
     const incoming = { headers: headersOf(request), search: address.search, bytes };
     const webhook = arrivalOf(services, incoming);
     const judgment = await judgeArrived(services, receiver, webhook);
-    const { isVerified, answer: text } = judgment.verdict;
+    const { isVerified, answer: handshake } = judgment.verdict;
     await checkRate(call, address, isVerified ? 'verified' : 'unverified');
     await accept(services, receiver, webhook, judgment);
-    answer(call, text);
+    answer(call, handshake);
   },
 };
 
 /**
- * A GET with which a provider verifies the address. Nothing of it is stored.
+ * A GET or HEAD with which a provider verifies the address. Nothing of it is stored.
  * @throws GatewayError `method_not_allowed` (the provider has no challenges); the refusal of the challenge
  */
 async function handleChallenge(
@@ -94,9 +95,9 @@ async function handleChallenge(
   await checkRate(call, address, 'unverified');
   const credentials = await openIntegrationCredentials(services.vault, receiver.integration);
   const incoming = { headers: headersOf(request), search: address.search };
-  const { type, body } = answerChallenge(incoming, receiver.rules, credentials);
+  const { contentType, body } = answerChallenge(incoming, receiver.rules, credentials);
   call.begin(200, [
-    ...['content-type', type],
+    ...['content-type', contentType ?? 'text/plain; charset=utf-8'],
     ...['cache-control', 'no-store'],
     ...['content-security-policy', "default-src 'none'; sandbox"],
   ]);
@@ -123,14 +124,18 @@ async function checkRate(
   if (refusal !== null) throw refusal;
 }
 
-function answer({ response, begin }: StreamCall<WebhooksServices>, text: string | null): void {
-  if (text === null) {
+function answer(
+  { response, begin }: StreamCall<WebhooksServices>,
+  handshake: ChallengeAnswer | null,
+): void {
+  if (handshake === null) {
     begin(200, ['content-type', 'application/json']);
     response.end('{"status":"success"}');
     return;
   }
-  begin(200, text === '' ? [] : ['content-type', 'text/plain; charset=utf-8']);
-  response.end(text);
+  const { contentType, body, header } = handshake;
+  begin(200, [...(contentType === null ? [] : ['content-type', contentType]), ...(header ?? [])]);
+  response.end(body);
 }
 
 interface WebhookAddress extends IntegrationAddress {
@@ -167,12 +172,6 @@ function headersOf(request: IncomingMessage): Record<string, string> {
   return Object.fromEntries(named) as Record<string, string>;
 }
 
-/** The response to a provider that verifies the address by a GET. */
-interface ChallengeAnswer {
-  readonly type: 'text/plain; charset=utf-8' | 'application/json';
-  readonly body: string;
-}
-
 /**
  * Answers a challenge by the provider's rules.
  * @throws GatewayError `webhook_invalid_payload` (no challenge, or a long one), `webhook_missing_secret`,
@@ -189,14 +188,7 @@ function answerChallenge(
   if (rule === undefined || value === null) throw refused('The request contains no challenge.');
   if (value.length > limits.webhookChallengeCharsMax) throw refused('The challenge is too long.');
   checkToken(rule, facts, credentials);
-  const { json } = rule;
-  if (json === undefined) return { type: 'text/plain; charset=utf-8', body: value };
-  const hmac = hmacOf(rule, value, credentials);
-  const fields = Object.entries(json).map(([name, template]) => [
-    name,
-    template.replace(/\$(?:value|hmac)/, (token) => (token === '$value' ? value : hmac)),
-  ]);
-  return { type: 'application/json', body: JSON.stringify(Object.fromEntries(fields)) };
+  return answerOf(rule, value, credentials);
 }
 
 function checkToken(
@@ -211,25 +203,6 @@ function checkToken(
     throw new GatewayError('webhook_missing_token', { message: 'The challenge has no token.' });
   }
   if (!isEqual(token, secret)) throw invalid('The token of the challenge is wrong.');
-}
-
-function hmacOf(
-  { hmac: rule }: ChallengeRule,
-  value: string,
-  credentials: IntegrationCredentials | null,
-): string {
-  if (rule === undefined) return '';
-  const secret =
-    rule.key === 'client_secret'
-      ? requireSecret(credentials?.clientSecret, 'client secret')
-      : requireSecret(credentials?.webhookSecret, 'webhook secret');
-  return createHmac('sha256', secret).update(value).digest(rule.encoding);
-}
-
-/** The empty text is no secret: anyone could send it. */
-function requireSecret(secret: string | null | undefined, name: string): string {
-  if (secret !== undefined && secret !== null && !isBlank(secret)) return secret;
-  throw new GatewayError('webhook_missing_secret', { message: `The integration has no ${name}.` });
 }
 
 const refused = (message: string): GatewayError =>

@@ -72,7 +72,7 @@ export async function judge(
 ): Promise<Judgment> {
   const verified = await verifyRequest(request, context);
   const judgeAgain = async (): Promise<Verdict> =>
-    verdictOf(verified, await attribute(verified, context), context.rules);
+    verdictOf(verified, await attribute(verified, context), context);
   return { verdict: await judgeAgain(), judgeAgain };
 }
 

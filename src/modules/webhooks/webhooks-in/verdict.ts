@@ -1,8 +1,10 @@
 import { atPath } from '#kernel/json-path.ts';
 import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
-import type { WebhookRules } from '#modules/connections/providers/webhook-rules.ts';
+import type { IntegrationCredentials } from '#modules/connections/integrations/integration.ts';
+import type { HandshakeRule, WebhookRules } from '#modules/connections/providers/webhook-rules.ts';
 import type { AttributedEvent } from './attribute.ts';
+import { answerOf, emptyAnswer, type ChallengeAnswer } from './challenge.ts';
 import { holds, valueAt, valueOf, type WebhookFacts } from './facts.ts';
 import type { VerifiedRequest } from './verify.ts';
 
@@ -15,8 +17,8 @@ export interface ProviderEvent {
 
 /** A verified webhook: its events and their connections. */
 export interface Verdict {
-  /** Body of the response to the provider; empty = no body; null = the default. */
-  readonly answer: string | null;
+  /** The response to a handshake of the provider; null = the default. */
+  readonly answer: ChallengeAnswer | null;
   readonly body: Json;
   readonly type: string | null;
   readonly providerDeliveryId: string | null;
@@ -41,11 +43,20 @@ export interface Installation {
   readonly id: string | null;
 }
 
-/** The verdict on a verified request and its attributed events. Pure. */
+/** The rules of the provider, and the secrets with which a handshake is answered. */
+interface VerdictContext {
+  readonly rules: WebhookRules;
+  readonly credentials: IntegrationCredentials | null;
+}
+
+/**
+ * The verdict on a verified request and its attributed events. Pure.
+ * @throws GatewayError the refusal of a handshake
+ */
 export function verdictOf(
   verified: Pick<VerifiedRequest, 'facts' | 'isPartial' | 'isUnsigned' | 'isVerified'>,
   attributed: readonly AttributedEvent[],
-  rules: WebhookRules,
+  { rules, credentials }: VerdictContext,
 ): Verdict {
   const { isPartial, isUnsigned } = verified;
   const facts = isPartial ? withEvents(verified.facts, attributed, rules) : verified.facts;
@@ -58,7 +69,7 @@ export function verdictOf(
   const isVerifiedByConnections =
     attributed.length > 0 && attributed.every(({ isVerified }) => isVerified);
   return {
-    answer: handshake === undefined ? null : answerOf(facts, handshake.answer),
+    answer: handshake === undefined ? null : answerTo(facts, handshake, credentials),
     body: facts.body,
     type: events[0]?.type ?? typeOf(facts, rules),
     providerDeliveryId: rules.delivery_id === undefined ? null : valueOf(facts, rules.delivery_id),
@@ -66,7 +77,7 @@ export function verdictOf(
     events: isHandshake ? [] : events,
     isMatched: connections.size > 0 || rules.connection === undefined,
     // An unsigned webhook is forwarded unchanged: it starts no function and belongs to no connection.
-    isForwarded: isUnsigned || (attributed.length > 0 && !isHandshake),
+    isForwarded: !isHandshake && (isUnsigned || attributed.length > 0),
     installation: installationIn(facts, rules),
     isVerified: verified.isVerified || isVerifiedByConnections,
   };
@@ -83,10 +94,16 @@ function withEvents(
   return { ...facts, body: { ...facts.body, [rule.path]: bodies } };
 }
 
-type HandshakeAnswer = WebhookRules['handshakes'][number]['answer'];
-
-const answerOf = (facts: WebhookFacts, source: HandshakeAnswer): string =>
-  source === null ? '' : (valueAt(facts, source) ?? '');
+function answerTo(
+  facts: WebhookFacts,
+  handshake: HandshakeRule,
+  credentials: IntegrationCredentials | null,
+): ChallengeAnswer {
+  const { answer } = handshake;
+  return answer === null
+    ? emptyAnswer
+    : answerOf(handshake, valueAt(facts, answer) ?? '', credentials);
+}
 
 /** Those that the rules do not skip, in the order of the rules. */
 function handledEvents(

@@ -9,7 +9,7 @@ import { HttpFailure, type HttpClient } from '#ports/http-client.ts';
 /** The expected claims of a token. */
 export interface TokenContext {
   /** The address of the webhook, the audience of the token. */
-  address(): string;
+  readonly address: () => string;
   /** Seconds since the epoch. */
   readonly now: number;
   /**

@@ -1,13 +1,6 @@
-import {
-  createHash,
-  createHmac,
-  type KeyObject,
-  timingSafeEqual,
-  verify as isSignedBy,
-} from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { GatewayError } from '#kernel/errors.ts';
 import { atPath } from '#kernel/json-path.ts';
-import { parsePublicKey } from '#kernel/pem.ts';
 import { isJsonObject, type Json } from '#kernel/stable-json.ts';
 import { readWebhookSecret, webhookSecretPrefix } from '#kernel/webhook-secret.ts';
 import type { IntegrationCredentials } from '#modules/connections/integrations/integration.ts';
@@ -16,7 +9,8 @@ import type {
   SignatureRule,
   WebhookRules,
 } from '#modules/connections/providers/webhook-rules.ts';
-import { holds, readFacts, type IncomingRequest, type WebhookFacts } from './facts.ts';
+import { holds, readFacts, valueAt, type IncomingRequest, type WebhookFacts } from './facts.ts';
+import { signedText, verifyByPublicKey, type SignedRequest } from './signed-text.ts';
 import { verifyToken, type TokenContext } from './verify-token.ts';
 
 /** What a request is verified against. */
@@ -48,13 +42,15 @@ export async function verifyRequest(
   context: VerificationContext,
 ): Promise<VerifiedRequest> {
   const { rules } = context;
-  const rule = signatureRuleOf(request, rules);
+  // Before the body is parsed, unless the body has the signature or decides whether one is needed.
+  const early = rules.signatures.some(readsBody) ? await readFacts(request, rules) : null;
+  const signed: SignedRequest = { request, facts: early, address: context.address };
+  const rule = signatureRuleOf(signed, rules);
   const check = async (): Promise<boolean> =>
-    rule !== null && !isOfConnection(rule) && (await checkSignature(rule, request, context));
-  // Before the body is parsed, unless the body decides whether a signature is needed.
+    rule !== null && !isOfConnection(rule) && (await checkSignature(rule, signed, context));
   const isAlwaysSigned = rules.unsigned.length === 0;
   const isSigned = isAlwaysSigned && (await check());
-  const facts = await readFacts(request, rules);
+  const facts = early ?? (await readFacts(request, rules));
   const isUnsigned = rules.unsigned.some((condition) => holds(facts, condition));
   if (isUnsigned) {
     return { request, facts, events: [], isPartial: false, isUnsigned, isVerified: false };
@@ -76,12 +72,12 @@ export async function verifyRequest(
 export const isOfConnection = ({ keys }: SignatureRule): boolean =>
   keys.some((key) => typeof key === 'object');
 
-/** The rule whose header is present, otherwise the first; null when the provider signs nothing. */
+/** The rule whose signature is present, otherwise the first; null when the provider signs nothing. */
 export function signatureRuleOf(
-  { headers }: IncomingRequest,
+  signed: SignedRequest,
   { signatures }: WebhookRules,
 ): SignatureRule | null {
-  const present = signatures.find((rule) => headers[headerOf(rule)] !== undefined);
+  const present = signatures.find((rule) => inputOf(rule, signed) !== null);
   return present ?? signatures[0] ?? null;
 }
 
@@ -91,18 +87,18 @@ export function signatureRuleOf(
  */
 async function checkSignature(
   rule: SignatureRule,
-  request: IncomingRequest,
+  signed: SignedRequest,
   context: VerificationContext,
 ): Promise<boolean> {
   if (rule.scheme === 'jwt') {
-    const token = request.headers[headerOf(rule)];
+    const token = signed.request.headers['authorization'];
     await verifyToken(rule, token, context);
     return token !== undefined;
   }
   const { credentials, now } = context;
   const secrets = rule.keys.map((key) => secretOfIntegration(key, credentials));
   const secret = usableSecret(rule, secrets, missingWebhookSecret);
-  if (secret !== null) verifySignature(rule, request, secret, now);
+  if (secret !== null) verifySignature(rule, signed, secret, now);
   return secret !== null;
 }
 
@@ -121,12 +117,12 @@ export function usableSecret(
   return usable ?? null;
 }
 
-function missingWebhookSecret(): GatewayError {
+export function missingWebhookSecret(): GatewayError {
   const message = 'The webhook_secret of the integration contains no key to verify webhooks.';
   return new GatewayError('webhook_missing_secret', { message });
 }
 
-function secretOfIntegration(
+export function secretOfIntegration(
   key: KeySource,
   credentials: IntegrationCredentials | null,
 ): string | null {
@@ -197,9 +193,30 @@ const holdsKey = (rule: SignatureRule, secret: string): boolean =>
 
 /** The header that carries the signature of the scheme. */
 function headerOf({ scheme, header = '' }: SignatureRule): string {
-  if (scheme === 'standard-webhooks') return 'webhook-signature';
-  return scheme === 'jwt' ? 'authorization' : header;
+  if (scheme === 'standard-webhooks') return header === '' ? 'webhook-signature' : header;
+  return ['basic', 'jwt'].includes(scheme) ? 'authorization' : header;
 }
+
+/** Where the signature is, as the refusal names it. */
+const placeOf = (rule: SignatureRule): string =>
+  rule.body === undefined
+    ? rule.query === undefined
+      ? `header ${headerOf(rule)}`
+      : `parameter ${rule.query}`
+    : `field ${rule.body} of the body`;
+
+/** The signature as the request has it; null without one. */
+function inputOf(rule: SignatureRule, { request, facts }: SignedRequest): string | null {
+  if (rule.body !== undefined) {
+    return facts === null ? null : valueAt(facts, { body: rule.body });
+  }
+  if (rule.query !== undefined) return new URLSearchParams(request.search).get(rule.query);
+  return request.headers[headerOf(rule)] ?? null;
+}
+
+/** Whether the rule can be checked only once the body was parsed. */
+const readsBody = ({ body, timestamp, message }: SignatureRule): boolean =>
+  body !== undefined || timestamp?.body !== undefined || /\$body\(|\$form/.test(message);
 
 /**
  * Checks the request against the rule with the secret.
@@ -208,32 +225,48 @@ function headerOf({ scheme, header = '' }: SignatureRule): string {
  */
 export function verifySignature(
   rule: SignatureRule,
-  request: IncomingRequest,
+  signed: SignedRequest,
   secret: string,
   now: number,
 ): void {
-  const header = headerOf(rule);
-  const input = request.headers[header];
-  if (input === undefined || input === '') throw missing(rule, header);
-  if (rule.scheme === 'token') {
-    if (!isEqual(input, secret)) throw invalid('The token does not match the integration.');
-    return;
-  }
-  if (rule.scheme === 'standard-webhooks') verifyStandard(request, input, keyOf(rule, secret), now);
-  else if (rule.scheme === 'rsa' || rule.scheme === 'ed25519')
-    verifyByPublicKey(rule.scheme, request, input, secret);
-  else verifySigned(rule, request, input, secret, now);
+  const input = inputOf(rule, signed);
+  if (input === null || input === '') throw missing(rule);
+  if (rule.scheme === 'token') verifyText(bareOf(rule, [input])[0] ?? '', secret);
+  else if (rule.scheme === 'basic') verifyBasic(input, secret);
+  else if (rule.scheme === 'standard-webhooks') verifyStandard(rule, signed, input, secret, now);
+  else verifySigned(rule, signed, input, secret, now);
 }
 
-/** https://www.standardwebhooks.com: `webhook-signature` is a list, any entry of which may match. */
-function verifyStandard(request: IncomingRequest, input: string, key: Buffer, now: number): void {
-  const { 'webhook-id': id, 'webhook-timestamp': timestamp } = request.headers;
+function verifyText(input: string, secret: string): void {
+  if (!isEqual(input, secret)) throw invalid('The token does not match the integration.');
+}
+
+/** RFC 7617: name and password in base64. */
+function verifyBasic(input: string, secret: string): void {
+  const credentials = /^Basic +(\S+)$/i.exec(input)?.[1] ?? '';
+  verifyText(Buffer.from(credentials, 'base64').toString(), secret);
+}
+
+/**
+ * https://www.standardwebhooks.com: `webhook-signature` is a list, any entry of which may match. Senders with another
+ * name of the header (`svix-signature`) have the same in place of `webhook` in the others.
+ */
+function verifyStandard(
+  rule: SignatureRule,
+  { request }: SignedRequest,
+  input: string,
+  secret: string,
+  now: number,
+): void {
+  const start = headerOf(rule).replace(/-signature$/, '');
+  const id = request.headers[`${start}-id`];
+  const timestamp = request.headers[`${start}-timestamp`];
   if (id === undefined || timestamp === undefined) {
-    const message = 'The headers webhook-id and webhook-timestamp are required.';
+    const message = `The headers ${start}-id and ${start}-timestamp are required.`;
     throw new GatewayError('webhook_missing_signature', { message });
   }
-  checkTime(timestamp, standardToleranceS, now);
-  const expected = createHmac('sha256', key)
+  checkTime(timestamp, 'seconds', standardToleranceS, now);
+  const expected = createHmac('sha256', keyOf(rule, secret))
     .update(`${id}.${timestamp}.`)
     .update(request.bytes)
     .digest('base64');
@@ -244,64 +277,47 @@ function verifyStandard(request: IncomingRequest, input: string, key: Buffer, no
   if (!anyEqual(signatures, expected, 'base64')) throw invalid('The signature does not match.');
 }
 
-/** Digests of the schemes whose secret is a public key; RFC 8032 signs the message itself. */
-const digestOf = { rsa: 'RSA-SHA256', ed25519: null } as const;
-
-/** @param key the public key: PEM, or its bytes in base64 */
-function verifyByPublicKey(
-  scheme: keyof typeof digestOf,
-  { bytes }: IncomingRequest,
-  input: string,
-  key: string,
-): void {
-  const signature = Buffer.from(input, 'base64');
-  const isGenuine = isSignedBy(digestOf[scheme], bytes, publicKeyOf(scheme, key), signature);
-  if (!isGenuine) throw invalid('The signature does not match.');
-}
-
-/** @throws GatewayError `webhook_missing_secret` where the text is no public key of the scheme */
-function publicKeyOf(scheme: keyof typeof digestOf, text: string): KeyObject {
-  const message = `The webhook_secret of the integration is not a public key of ${scheme}.`;
-  let key;
-  try {
-    key = parsePublicKey(text);
-  } catch (cause) {
-    throw new GatewayError('webhook_missing_secret', { message }, { cause });
-  }
-  if (key.asymmetricKeyType === scheme) return key;
-  throw new GatewayError('webhook_missing_secret', { message });
-}
-
 function verifySigned(
   rule: SignatureRule,
-  request: IncomingRequest,
+  signed: SignedRequest,
   input: string,
   secret: string,
   now: number,
 ): void {
-  const elements = rule.element === undefined ? null : elementsOf(input);
-  const timestamp = timestampOf(rule, request, elements);
-  if (timestamp !== null) checkTime(timestamp, rule.tolerance_seconds, now);
+  const elements = rule.element === undefined ? null : elementsOf(input, rule.separator);
+  const timestamp = timestampOf(rule, signed, elements);
+  if (timestamp !== null) {
+    checkTime(timestamp, rule.timestamp?.format ?? 'seconds', rule.tolerance_seconds, now);
+  }
   const signatures =
     elements === null
       ? [input]
       : elements.filter(([name]) => name === rule.element).map(([, value]) => value);
-  const expected = signatureOf(rule, request.bytes, secret, timestamp ?? '');
-  const bare = signatures
-    .filter((signature) => signature.startsWith(rule.prefix))
-    .map((signature) => signature.slice(rule.prefix.length));
-  if (!anyEqual(bare, expected, rule.encoding)) throw invalid('The signature does not match.');
+  const bare = bareOf(rule, signatures);
+  const parts = signedText(rule.message, signed, { timestamp: timestamp ?? '', key: secret });
+  const isGenuine = isByPublicKey(rule)
+    ? verifyByPublicKey(rule.scheme, parts, bare, secret)
+    : anyEqual(bare, hashOf(rule, parts, secret), rule.encoding);
+  if (!isGenuine) throw invalid('The signature does not match.');
 }
 
-function signatureOf(rule: SignatureRule, body: Buffer, secret: string, timestamp: string): string {
+const isByPublicKey = (
+  rule: SignatureRule,
+): rule is SignatureRule & { readonly scheme: 'rsa' | 'ecdsa' | 'ed25519' } =>
+  ['rsa', 'ecdsa', 'ed25519'].includes(rule.scheme);
+
+/** Those with the prefix of the rule, without it. */
+const bareOf = ({ prefix }: SignatureRule, signatures: readonly string[]): string[] =>
+  signatures
+    .filter((signature) => signature.startsWith(prefix))
+    .map((signature) => signature.slice(prefix.length));
+
+function hashOf(rule: SignatureRule, parts: readonly Buffer[], secret: string): string {
   const hash =
     rule.scheme === 'digest'
       ? createHash(rule.algorithm)
       : createHmac(rule.algorithm, keyOf(rule, secret));
-  for (const part of rule.message.split(/(\$body|\$timestamp|\$key)/)) {
-    if (part === '$body') hash.update(body);
-    else hash.update(part.replace('$timestamp', () => timestamp).replace('$key', () => secret));
-  }
+  for (const part of parts) hash.update(part);
   return hash.digest(rule.encoding);
 }
 
@@ -330,8 +346,8 @@ function spelled(signature: string, encoding: SignatureRule['encoding']): string
     .replace(/={1,2}$/, '');
 }
 
-function elementsOf(header: string): [string, string][] {
-  return header.split(',').map((part) => {
+function elementsOf(header: string, separator: string): [string, string][] {
+  return header.split(separator).map((part) => {
     const at = part.indexOf('=');
     return [part.slice(0, Math.max(at, 0)).trim(), part.slice(at + 1).trim()];
   });
@@ -339,28 +355,41 @@ function elementsOf(header: string): [string, string][] {
 
 function timestampOf(
   { timestamp }: SignatureRule,
-  { headers }: IncomingRequest,
+  { request, facts }: SignedRequest,
   elements: readonly [string, string][] | null,
 ): string | null {
   if (timestamp === undefined) return null;
+  const { header, element, body } = timestamp;
   const found =
-    timestamp.header === undefined
-      ? elements?.find(([name]) => name === timestamp.element)?.[1]
-      : headers[timestamp.header];
-  if (found !== undefined) return found;
+    body !== undefined && facts !== null
+      ? valueAt(facts, { body })
+      : header === undefined
+        ? elements?.find(([name]) => name === element)?.[1]
+        : request.headers[header];
+  if (found !== undefined && found !== null) return found;
   const message = 'The signature has no timestamp.';
   throw new GatewayError('webhook_missing_signature', { message });
 }
 
-function checkTime(timestamp: string, toleranceS: number, now: number): void {
-  const isFresh = /^\d{1,12}$/.test(timestamp) && Math.abs(now - Number(timestamp)) <= toleranceS;
+type TimeFormat = NonNullable<SignatureRule['timestamp']>['format'];
+
+function checkTime(timestamp: string, format: TimeFormat, toleranceS: number, now: number): void {
+  const isFresh = Math.abs(now - secondsOf(timestamp, format)) <= toleranceS;
   if (!isFresh)
     throw invalid(`The timestamp differs from the current time by more than ${toleranceS} s.`);
 }
 
-function missing(rule: SignatureRule, header: string): GatewayError {
-  const code = rule.scheme === 'token' ? 'webhook_missing_token' : 'webhook_missing_signature';
-  return new GatewayError(code, { message: `The header ${header} is missing.` });
+/** NaN for another text. */
+function secondsOf(timestamp: string, format: TimeFormat): number {
+  if (format === 'iso') return Date.parse(timestamp) / 1000;
+  if (!/^\d{1,15}$/.test(timestamp)) return NaN;
+  return format === 'seconds' ? Number(timestamp) : Math.floor(Number(timestamp) / 1000);
+}
+
+function missing(rule: SignatureRule): GatewayError {
+  const isToken = ['token', 'basic'].includes(rule.scheme);
+  const code = isToken ? 'webhook_missing_token' : 'webhook_missing_signature';
+  return new GatewayError(code, { message: `The ${placeOf(rule)} is missing.` });
 }
 
 export const invalid = (message: string): GatewayError =>

@@ -201,7 +201,7 @@ describe('events that repeat the secret of the integration', () => {
       { ...one, body: {}, search: 'validationToken=v%201' },
       { sent: '' },
     );
-    expect(verdict).toMatchObject({ answer: 'v 1', events: [], isForwarded: false });
+    expect(verdict).toMatchObject({ answer: { body: 'v 1' }, events: [], isForwarded: false });
   });
 });
 
@@ -222,13 +222,17 @@ describe('what providers ask before they send', () => {
   it('is answered to Slack with the challenge, and starts and forwards nothing', async () => {
     const body = { type: 'url_verification', challenge: 'c-1' };
     const verdict = await judged({ ...of('slack'), body });
-    expect(verdict).toMatchObject({ answer: 'c-1', events: [], isForwarded: false });
+    expect(verdict).toMatchObject({ answer: { body: 'c-1' }, events: [], isForwarded: false });
   });
 
   it('is answered to Slack with an empty body where it shows an error otherwise', async () => {
     const body = { type: 'view_submission', team: { id: 'T1' } };
     const verdict = await judged({ ...of('slack'), body });
-    expect(verdict).toMatchObject({ answer: '', isForwarded: true, connections: [acme] });
+    expect(verdict).toMatchObject({
+      answer: { body: '', contentType: null },
+      isForwarded: true,
+      connections: [acme],
+    });
   });
 
   it('reaches the application from Notion, which signs it with nothing yet', async () => {

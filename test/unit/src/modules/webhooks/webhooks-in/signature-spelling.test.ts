@@ -41,7 +41,7 @@ function verifyBy(scheme: 'rsa' | 'ed25519', key: string, bytes: Buffer, signatu
   }) as WebhookRules;
   const headers = { 'x-signature': signature.toString('base64') };
   const request = { headers, search: '', bytes };
-  verifySignature(rules.signatures[0]!, request, key, now);
+  verifySignature(rules.signatures[0]!, { request, facts: null, address: () => '' }, key, now);
 }
 
 const pemOf = ({ publicKey }: { readonly publicKey: KeyObject }): string =>

@@ -5,6 +5,11 @@ import { webhookRules, type WebhookRules } from '#modules/connections/providers/
 import { verdictOf } from '#modules/webhooks/webhooks-in/verdict.ts';
 
 const rulesOf = (rules: object): WebhookRules => webhookRules.parse(rules) as WebhookRules;
+const verdictBy = (
+  verified: Parameters<typeof verdictOf>[0],
+  attributed: Parameters<typeof verdictOf>[1],
+  rules: WebhookRules,
+) => verdictOf(verified, attributed, { rules, credentials: null });
 const connectionOf = (uid: string): Connection => ({ uid, connectionId: uid }) as Connection;
 const [ann, bob] = [connectionOf('ann'), connectionOf('bob')];
 const factsOf = (body: Json, headers = {}, search = '') => ({
@@ -30,7 +35,7 @@ describe('the verdict on a webhook', () => {
     const bodies = [{ type: 'a' }, { type: 'b' }];
     const rules = rulesOf({ type: [{ body: 'type' }], events: {} });
     const events = [eventOf(bodies[0]!, [ann, bob]), eventOf(bodies[1]!, [bob])];
-    expect(verdictOf(signed(bodies), events, rules)).toEqual({
+    expect(verdictBy(signed(bodies), events, rules)).toEqual({
       answer: null,
       body: bodies,
       type: 'a',
@@ -51,12 +56,16 @@ describe('the verdict on a webhook', () => {
     const when = { body: 'type', equals: 'hello' };
     const rules = rulesOf({ handshakes: [{ when, answer: { body: 'challenge' } }] });
     const body = { type: 'hello', challenge: 'c-1' };
-    const shaken = verdictOf(signed(body), [eventOf(body)], rules);
-    expect(shaken).toMatchObject({ answer: 'c-1', events: [], isForwarded: false });
+    const shaken = verdictBy(signed(body), [eventOf(body)], rules);
+    expect(shaken).toMatchObject({ answer: { body: 'c-1' }, events: [], isForwarded: false });
     const { challenge: _, ...bare } = body;
-    expect(verdictOf(signed(bare), [eventOf(bare)], rules).answer).toBe('');
+    expect(verdictBy(signed(bare), [eventOf(bare)], rules).answer).toEqual({
+      contentType: null,
+      body: '',
+      header: null,
+    });
     const other = { type: 'other' };
-    expect(verdictOf(signed(other), [eventOf(other)], rules)).toMatchObject({
+    expect(verdictBy(signed(other), [eventOf(other)], rules)).toMatchObject({
       answer: null,
       isForwarded: true,
     });
@@ -65,15 +74,15 @@ describe('the verdict on a webhook', () => {
   it('forwards a handshake that is answered without a body', () => {
     const rules = rulesOf({ handshakes: [{ when: { body: 'ping' }, answer: null }] });
     const body = { ping: 1 };
-    const verdict = verdictOf(signed(body), [eventOf(body)], rules);
-    expect(verdict).toMatchObject({ answer: '', isForwarded: true });
+    const verdict = verdictBy(signed(body), [eventOf(body)], rules);
+    expect(verdict).toMatchObject({ answer: { contentType: null, body: '' }, isForwarded: true });
     expect(verdict.events).toHaveLength(1);
   });
 
   it('forwards an unsigned webhook unchanged, which is of no connection and not verified', () => {
     const body = { type: 'test' };
     const unsigned = signed(body, { isUnsigned: true, isVerified: false });
-    expect(verdictOf(unsigned, [], rulesOf({}))).toMatchObject({
+    expect(verdictBy(unsigned, [], rulesOf({}))).toMatchObject({
       body,
       connections: [],
       events: [],
@@ -83,7 +92,7 @@ describe('the verdict on a webhook', () => {
   });
 
   it('forwards nothing that has no event', () => {
-    expect(verdictOf(signed({ list: [] }), [], rulesOf({}))).toMatchObject({
+    expect(verdictBy(signed({ list: [] }), [], rulesOf({}))).toMatchObject({
       isForwarded: false,
       isVerified: true,
     });
@@ -91,7 +100,7 @@ describe('the verdict on a webhook', () => {
 
   it('is verified by connections only if each event is', () => {
     const by = (...verified: boolean[]) =>
-      verdictOf(
+      verdictBy(
         signed({}, { isVerified: false }),
         verified.map((isVerified) => eventOf({}, [ann], isVerified)),
         rulesOf({}),
@@ -103,10 +112,10 @@ describe('the verdict on a webhook', () => {
     const kept = { id: 2 };
     const body = { head: 'h', list: [{ id: 1 }, kept] };
     const partial = signed(body, { isPartial: true });
-    const inList = verdictOf(partial, [eventOf(kept)], rulesOf({ events: { path: 'list' } }));
+    const inList = verdictBy(partial, [eventOf(kept)], rulesOf({ events: { path: 'list' } }));
     expect(inList.body).toEqual({ head: 'h', list: [kept] });
     const bare = signed(body.list, { isPartial: true });
-    expect(verdictOf(bare, [eventOf(kept)], rulesOf({ events: {} })).body).toEqual([kept]);
+    expect(verdictBy(bare, [eventOf(kept)], rulesOf({ events: {} })).body).toEqual([kept]);
   });
 
   it('drops skipped events but keeps their connections, and orders the others', () => {
@@ -123,7 +132,7 @@ describe('the verdict on a webhook', () => {
       order: { first: 'created', by: 'at' },
     });
     const events = bodies.map((body) => eventOf(body, [body.type === 'noise' ? bob : ann]));
-    const verdict = verdictOf(signed(bodies), events, rules);
+    const verdict = verdictBy(signed(bodies), events, rules);
     expect(verdict.events.map(({ body }) => body)).toEqual([bodies[2], bodies[3], bodies[0]]);
     expect(verdict.connections).toEqual([ann, bob]);
     expect(verdict.type).toBe('x.created');
@@ -132,7 +141,7 @@ describe('the verdict on a webhook', () => {
   it('is unmatched only where the rules name a connection and none was found', () => {
     const rule = { identifier: [{ body: 'team' }], property: 'team.id' };
     const matched = (rules: object, ...connections: Connection[]) =>
-      verdictOf(signed({}), [eventOf({}, connections)], rulesOf(rules)).isMatched;
+      verdictBy(signed({}), [eventOf({}, connections)], rulesOf(rules)).isMatched;
     expect(matched({ connection: [rule] })).toBe(false);
     expect(matched({ connection: [rule] }, ann)).toBe(true);
     expect(matched({})).toBe(true);
@@ -145,7 +154,7 @@ describe('the verdict on a webhook', () => {
       id: [{ body: 'app' }],
     };
     const installed = (body: Record<string, Json>) =>
-      verdictOf(signed(body), [eventOf(body)], rulesOf({ installation })).installation;
+      verdictBy(signed(body), [eventOf(body)], rulesOf({ installation })).installation;
     expect(installed({ action: 'created', user: 'u', app: 7 })).toEqual({ handle: 'u', id: '7' });
     expect(installed({ action: 'created', user: 'u' })).toEqual({ handle: 'u', id: null });
     expect(installed({ action: 'deleted', user: 'u', app: 7 })).toBeNull();
@@ -157,8 +166,8 @@ describe('the verdict on a webhook', () => {
     const rules = rulesOf({ events: { path: 'list' }, order: { first: 'created', by: 'at' } });
     const events = body.list.map((one) => eventOf(one));
     const before = structuredClone([body, events]);
-    const first = verdictOf(signed(body, { isPartial: true }), events, rules);
-    expect(verdictOf(signed(body, { isPartial: true }), events, rules)).toEqual(first);
+    const first = verdictBy(signed(body, { isPartial: true }), events, rules);
+    expect(verdictBy(signed(body, { isPartial: true }), events, rules)).toEqual(first);
     expect([body, events]).toEqual(before);
   });
 });
