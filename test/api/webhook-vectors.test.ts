@@ -271,10 +271,9 @@ describe('what a provider asks before it sends', () => {
       (handshake) => [`${nameOf(one)} by ${handshake.method}`, one, handshake] as const,
     ),
   );
-  it.each(asked)('%s is answered', async (_name, one, { answer, ...sending }) => {
-    const at = { ...one, vector: { ...one.vector } };
-    const world = worlds.get(at.vector.time)!;
-    const received = await world.send(one, 'own', { headers: {}, ...sending });
+  it.each(asked)('%s is answered', async (_name, one, { answer, headers = {}, ...sending }) => {
+    const world = worlds.get(one.vector.time)!;
+    const received = await world.send(one, 'own', { ...sending, headers });
     expect(received.status).toBe(answer.status);
     if (answer.body !== undefined) expect(received.text).toBe(answer.body);
     for (const [name, value] of Object.entries(answer.headers ?? {})) {
