@@ -1,6 +1,7 @@
 import { ApiError } from '#client/index.ts';
 import { reportedLimit } from '#fake-providers/limited.ts';
 import type { CallCase, CallFixture } from '#fake-providers/objects/fixture.ts';
+import { isLike } from '#fake-providers/objects/likeness.ts';
 import { isJsonObject, objectOf, type JsonObject } from '#kernel/stable-json.ts';
 import { expectEqual, expectTrue } from './expectations.ts';
 import { TemplateAccount } from './template-account.ts';
@@ -61,21 +62,25 @@ function expectFields(actual: JsonObject, expected: JsonObject): void {
   expectEqual(found, { ...expected }, 'the payload of the ActionError');
 }
 
-/** A validate-connection function refuses the connection; others run once it is made. */
+/** A validate-connection function refuses the connection, a pre-connection-deletion function its end; others run once it is made. */
 async function playOnEvent(
   { fake: { api } }: DeployedTemplate,
   account: TemplateAccount,
-  { error, exchanges, metadata, metadata_after: after }: CallCase,
+  { error, exchanges, metadata, metadata_after: after, is_deleted: isDeleted }: CallCase,
 ): Promise<void> {
   api.exchanges = exchanges;
-  const refusal = await account.connect(metadata).then(
+  const change = async (): Promise<void> => {
+    await account.connect(metadata);
+    if (isDeleted) await account.disconnect();
+  };
+  const refusal = await change().then(
     () => null,
     (reason: unknown) => reason as Error,
   );
   if (error === undefined) {
     if (refusal !== null) throw refusal;
   } else {
-    expectTrue(refusal instanceof ApiError, 'the connection was made');
+    expectTrue(refusal instanceof ApiError, 'the connection was made, or deleted');
     const { error: body } = refusal.body as { readonly error?: unknown };
     expectFields(isJsonObject(body) ? body : {}, error);
   }
@@ -86,7 +91,7 @@ async function playOnEvent(
   if (after === undefined) return;
   const isSame = async (): Promise<boolean> => {
     const found = await account.metadata();
-    return Object.entries(after).every(([name, value]) => found[name] === value);
+    return Object.entries(after).every(([name, value]) => isLike(value, found[name] ?? null));
   };
   await account.until(isSame, `the metadata is not ${JSON.stringify(after)}`);
 }

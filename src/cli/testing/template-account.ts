@@ -54,6 +54,13 @@ export class TemplateAccount implements AsyncDisposable {
     await this.#client.request('POST /connections', { body });
   }
 
+  /** Deletes the connection. */
+  async disconnect(): Promise<void> {
+    const query = { provider_config_key: this.#names.provider_config_key };
+    const params = { connectionId: this.connectionId };
+    await this.#client.request('DELETE /connections/{connectionId}', { params, query });
+  }
+
   /** @throws Error if the run does not end, with why it failed */
   async sync(options: { readonly reset?: boolean } = {}): Promise<void> {
     await this.trigger(options);

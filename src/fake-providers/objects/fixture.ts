@@ -225,6 +225,8 @@ const callFixture = z.strictObject({
         /** Metadata before, and what the function leaves. */
         metadata: object.optional(),
         metadata_after: object.optional(),
+        /** The connection is deleted at the end, which a `pre-connection-deletion` function sees. */
+        is_deleted: z.boolean().default(false),
       }),
     )
     .min(1),

@@ -1,4 +1,4 @@
-import { isJsonObject, stableJson } from '#kernel/stable-json.ts';
+import { isJsonObject } from '#kernel/stable-json.ts';
 import { demand, Refusal, type Answer, type ReceivedRequest } from '../exchange.ts';
 import type { PlayedProvider } from '../play.ts';
 import { Dataset } from './dataset.ts';
@@ -9,6 +9,7 @@ import {
   type ListRules,
   type ObjectFixture,
 } from './fixture.ts';
+import { isLike } from './likeness.ts';
 import { listPage, tokenText, type ListedPage } from './listing.ts';
 import { SentParameters } from './parameters.ts';
 import { isVerification } from './verification.ts';
@@ -208,10 +209,8 @@ export class ObjectApi {
       [...sent.query].filter(([name]) => !this.#ownParameters.has(name)),
     );
     const isSameBody =
-      body === undefined && form === undefined
-        ? true
-        : stableJson(sent.body) === stableJson(form ?? body ?? {});
-    return isSameBody && stableJson(query) === stableJson(params);
+      body === undefined && form === undefined ? true : isLike(form ?? body ?? {}, sent.body);
+    return isSameBody && isLike(params, query);
   }
 
   #demandParameters(query: URLSearchParams, rules: ListRules): void {

@@ -1,0 +1,33 @@
+import { createOnEvent } from 'svc';
+import { z } from 'zod';
+import { newSecret, webhookAddress } from '../../shared/webhooks.js';
+
+const onEvent = createOnEvent({
+  description: 'Registers a webhook of the invitees of the user',
+  version: '1.0.0',
+  event: 'post-connection-creation',
+  metadata: z.object({ webhookId: z.string().optional(), webhookSecret: z.string().optional() }),
+
+  exec: async (svc) => {
+    const { data: me } = await svc.get<{
+      resource: { uri: string; current_organization: string };
+    }>({ endpoint: '/users/me', retries: 3 });
+    const webhookSecret = newSecret();
+    await svc.updateMetadata({ webhookSecret });
+    const { data } = await svc.post<{ resource: { uri: string } }>({
+      endpoint: '/webhook_subscriptions',
+      data: {
+        url: await webhookAddress(svc),
+        events: ['invitee.created', 'invitee.canceled'],
+        organization: me.resource.current_organization,
+        user: me.resource.uri,
+        scope: 'user',
+        signing_key: webhookSecret,
+      },
+      retries: 3,
+    });
+    await svc.updateMetadata({ webhookId: data.resource.uri.split('/').at(-1) });
+  },
+});
+
+export default onEvent;

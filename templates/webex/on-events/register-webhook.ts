@@ -1,0 +1,29 @@
+import { createOnEvent } from 'svc';
+import { z } from 'zod';
+import { newSecret, webhookAddress } from '../../shared/webhooks.js';
+
+const onEvent = createOnEvent({
+  description: 'Registers a webhook of messages',
+  version: '1.0.0',
+  event: 'post-connection-creation',
+  metadata: z.object({ webhookId: z.string().optional(), webhookSecret: z.string().optional() }),
+
+  exec: async (svc) => {
+    const webhookSecret = newSecret();
+    await svc.updateMetadata({ webhookSecret });
+    const { data } = await svc.post<{ id: string }>({
+      endpoint: '/webhooks',
+      data: {
+        name: 'svc',
+        targetUrl: await webhookAddress(svc),
+        resource: 'messages',
+        event: 'all',
+        secret: webhookSecret,
+      },
+      retries: 3,
+    });
+    await svc.updateMetadata({ webhookId: data.id });
+  },
+});
+
+export default onEvent;
