@@ -1,4 +1,4 @@
-interface Connected {
+interface ConnectionHandle {
   readonly connectionId: string;
   getWebhookURL(): Promise<string | null>;
 }
@@ -7,7 +7,7 @@ interface Connected {
  * The address at which the gateway receives webhooks of this connection.
  * @throws Error where the provider has no rules for webhooks
  */
-export async function webhookAddress(svc: Connected): Promise<string> {
+export async function webhookAddress(svc: ConnectionHandle): Promise<string> {
   const url = await svc.getWebhookURL();
   if (url === null) throw new Error('The provider has no rules for webhooks');
   return `${url}?svcConnectionId=${encodeURIComponent(svc.connectionId)}`;

@@ -66,7 +66,6 @@ const vectorFile = z.strictObject({
 });
 
 export type WebhookVector = z.output<typeof vector>;
-export type Handshake = z.output<typeof handshake>;
 
 /** A webhook of an entry of the catalog. */
 export interface EntryVector {
