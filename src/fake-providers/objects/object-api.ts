@@ -192,8 +192,8 @@ export class ObjectApi {
   #sample({ method }: ReceivedRequest, path: string, sent: SentParameters): Exchange | null {
     const common = ({ body, form }: Exchange): number => {
       const fields = form ?? (isJsonObject(body) ? body : {});
-      const same = Object.entries(fields).filter(
-        ([name, value]) => stableJson(value) === stableJson(sent.body[name] ?? null),
+      const same = Object.entries(fields).filter(([name, value]) =>
+        isLike(value, sent.body[name] ?? null),
       );
       return same.length;
     };
