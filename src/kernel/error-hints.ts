@@ -173,6 +173,10 @@ export const errorHints = {
   too_many_request: retryLater,
   idempotency_conflict: 'Use a new Idempotency-Key for each different request.',
   root_key_missing: 'Add the missing root key to SVC_ENCRYPTION_KEY.',
+  // queries
+  sql_refused: 'Send one SELECT over the views of docs/sql.md, with functions of their columns.',
+  sql_failed: 'Correct the query where the message says.',
+  sql_limit: 'Read less, or raise the limit that the message names.',
   // operators
   consumer_not_resettable: 'Keep the position, for the reason in the message.',
   reset_skips_messages: 'Choose an earlier position, or allow it with skip.',

@@ -199,6 +199,10 @@ export const catalogue = {
   too_many_request: retryable(429, 'Too many requests.'),
   idempotency_conflict: kind(409, 'This Idempotency-Key was already used with another request.'),
   root_key_missing: retryable(503, 'The root key of this secret is not configured on this node.'),
+  // queries
+  sql_refused: kind(400, 'The query may not run.'),
+  sql_failed: kind(400, 'The query cannot run.'),
+  sql_limit: kind(400, 'The query has reached a limit.'),
   // operators
   consumer_not_resettable: kind(
     409,

@@ -46,6 +46,17 @@ export const limits = {
   subscriptionsMax: 100,
   /** Of a subscription. */
   parkedChangesMax: 100,
+  sqlQueryCharsMax: 100_000,
+  sqlSecondsDefault: 30,
+  sqlSecondsMax: 300,
+  sqlRowsDefault: 10_000,
+  sqlRowsMax: 1_000_000,
+  /** Of a result in its format: the process holds it in memory. */
+  sqlResultBytesMax: 64 * 1024 ** 2,
+  sqlMemoryBytes: 1024 ** 3,
+  /** Running in one process. */
+  sqlQueriesMax: 4,
+  environmentSqlQueriesMax: 1,
   requestHeadMs: 15_000,
   requestMs: 120_000,
   /** Tables in process: larger ones are checked after the start. */

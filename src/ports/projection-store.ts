@@ -80,6 +80,60 @@ export interface ProjectionStore extends RowQueries, AsyncDisposable {
   queryBinary(sql: string, params?: SqlParams, queryClass?: QueryClass): Promise<Buffer>;
 }
 
+/** A query that a caller wrote. */
+export interface CallerQuery {
+  /** One SELECT, which names no database. */
+  readonly sql: string;
+  /** Which views it may read. */
+  readonly scope: string;
+  /** In which form the rows are returned. */
+  readonly format: CallerFormat;
+  readonly limits: CallerLimits;
+}
+
+export type CallerFormat = 'json' | 'csv' | 'parquet' | 'table';
+
+export interface CallerLimits {
+  readonly seconds: number;
+  readonly memoryBytes: number;
+  readonly rows: number;
+  readonly resultBytes: number;
+}
+
+/** Everything that the queries of one scope can read: views, in a database that has nothing else. */
+export interface CallerViews {
+  /** Letters, digits and `_`. */
+  readonly scope: string;
+  /** Stored with each view: views of the same version are kept as they are. */
+  readonly version: string;
+  readonly views: readonly ReadView[];
+}
+
+/** A view; tables that `select` names are those of the store. */
+export interface ReadView {
+  readonly name: string;
+  readonly select: string;
+}
+
+/** Queries of callers. */
+export interface CallerQueries {
+  /** Makes the views, in place of those that were there. Throws as `create` of the store. */
+  showViews(views: CallerViews): Promise<void>;
+  /** Scopes that have views. */
+  shownScopes(): Promise<readonly string[]>;
+  /** Removes the views of the scope and their database. */
+  dropViews(scope: string): Promise<void>;
+  /**
+   * The rows in the form of the format.
+   * @throws GatewayError `sql_refused`: the query is not one SELECT over its views; `sql_failed`: the engine cannot
+   *   run it; `sql_limit`: it has reached a limit; `projection_unavailable`
+   */
+  runCallerQuery(query: CallerQuery): Promise<Buffer>;
+}
+
+/** A store that also runs the queries of callers. */
+export type QueryableStore = ProjectionStore & CallerQueries;
+
 /** A table as data: the store decides whether it is on one node or replicated. */
 export interface TableDefinition {
   readonly name: string;

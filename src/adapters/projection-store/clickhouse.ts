@@ -1,14 +1,18 @@
 import { GatewayError } from '#kernel/errors.ts';
 import type {
+  CallerQuery,
+  CallerViews,
   Insert,
   QueryClass,
-  ProjectionStore,
+  QueryableStore,
   SqlParams,
   TableDefinition,
   ViewDefinition,
 } from '#ports/projection-store.ts';
+import { callerSettings, runOn, type ConnectionSettings } from './caller-query.ts';
+import { callerDatabase, dropDatabase, showStatements, shownVersions } from './caller-views.ts';
 import type { Connection } from './connection.ts';
-import { openEmbedded, startEngine } from './embedded.ts';
+import { openEmbedded, openEmbeddedReader, startEngine } from './embedded.ts';
 import { attempt, type OnPartDamaged } from './engine-errors.ts';
 import { openFolder, type OnTablesDamaged } from './open-folder.ts';
 import { UnusableServer, parseServerAddress } from './server-address.ts';
@@ -136,7 +140,7 @@ export async function openClickHouseStore(options: {
   readonly cluster?: string | null;
   readonly onDamaged?: OnTablesDamaged;
   readonly onPartDamaged?: OnPartDamaged;
-}): Promise<ProjectionStore> {
+}): Promise<QueryableStore> {
   const { url, cluster = null, onDamaged = () => undefined } = options;
   const { onPartDamaged = () => undefined } = options;
   if (!url.startsWith('embedded:')) return openServerStore(url, cluster, onPartDamaged);
@@ -148,7 +152,7 @@ export async function openClickHouseStore(options: {
 async function openEmbeddedStore(
   folder: string,
   onPartDamaged: OnPartDamaged,
-): Promise<ProjectionStore> {
+): Promise<QueryableStore> {
   const pools = new Map<QueryClass, Queue[]>();
   using _engine = await attempt(() => startEngine(folder));
   for (const [queryClass, count] of Object.entries(embeddedConnections)) {
@@ -159,8 +163,12 @@ async function openEmbeddedStore(
     }
     pools.set(queryClass as QueryClass, queues);
   }
-  return new ClickHouseStore(pools, { cluster: null, isInProcess: true, onPartDamaged }, () =>
-    Promise.resolve(),
+  const openReader = (database: string, settings: ConnectionSettings) =>
+    openEmbeddedReader(folder, database, settings);
+  return new ClickHouseStore(
+    pools,
+    { cluster: null, isInProcess: true, database: 'svc', onPartDamaged, openReader },
+    () => Promise.resolve(),
   );
 }
 
@@ -168,7 +176,7 @@ async function openServerStore(
   url: string,
   cluster: string | null,
   onPartDamaged: OnPartDamaged,
-): Promise<ProjectionStore> {
+): Promise<QueryableStore> {
   const address = parseServerAddress(url);
   const isReplicated = cluster !== null;
   const pools = new Map<QueryClass, Queue[]>();
@@ -190,7 +198,14 @@ async function openServerStore(
       await system.close();
     }
   };
-  const store = new ClickHouseStore(pools, { cluster, isInProcess: false, onPartDamaged }, check);
+  const { database } = address;
+  const openReader = (readable: string, settings: ConnectionSettings) => {
+    const timeoutMs = (Number(settings['max_execution_time']) + answerMarginS) * 1000;
+    const options = { isReplicated, timeoutMs, settings };
+    return Promise.resolve(openServer({ ...address, database: readable }, options));
+  };
+  const options = { cluster, isInProcess: false, database, onPartDamaged, openReader };
+  const store = new ClickHouseStore(pools, options, check);
   await store.ready();
   return store;
 }
@@ -202,13 +217,20 @@ const queueOf = (connection: Connection, patienceMs: number): Queue => ({
   last: Promise.resolve(),
 });
 
+/** How much longer than its query a response may take. */
+const answerMarginS = 10;
+
 interface StoreOptions {
   readonly cluster: string | null;
   readonly isInProcess: boolean;
+  /** Begins the names of the databases that callers read. */
+  readonly database: string;
   readonly onPartDamaged: OnPartDamaged;
+  /** A connection of a database that only reads. */
+  readonly openReader: (database: string, settings: ConnectionSettings) => Promise<Connection>;
 }
 
-class ClickHouseStore implements ProjectionStore {
+class ClickHouseStore implements QueryableStore {
   readonly #lanes: Pools;
   readonly #options: StoreOptions;
   readonly #check: () => Promise<void>;
@@ -270,6 +292,38 @@ class ClickHouseStore implements ProjectionStore {
     );
     const lines = text.toString().split('\n');
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as T);
+  }
+
+  async showViews(views: CallerViews): Promise<void> {
+    const { database, cluster } = this.#options;
+    const versions = (await shownVersions(this, database)).get(views.scope);
+    if (versions?.size === 1 && versions.has(views.version)) return;
+    for (const statement of showStatements(database, views, cluster)) {
+      await this.command(statement, { queryClass: 'heavy' });
+    }
+  }
+
+  async shownScopes(): Promise<readonly string[]> {
+    return [...(await shownVersions(this, this.#options.database)).keys()];
+  }
+
+  async dropViews(scope: string): Promise<void> {
+    const { database, cluster } = this.#options;
+    await this.command(dropDatabase(database, scope, cluster), { queryClass: 'heavy' });
+  }
+
+  async runCallerQuery(query: CallerQuery): Promise<Buffer> {
+    const { database, openReader, onPartDamaged } = this.#options;
+    const readable = callerDatabase(database, query.scope);
+    return attempt(async () => {
+      await this.#checking();
+      const connection = await openReader(readable, callerSettings(query.limits));
+      try {
+        return await runOn(connection, query);
+      } finally {
+        await connection.close();
+      }
+    }, onPartDamaged);
   }
 
   /** Lets running statements end. */

@@ -1,5 +1,6 @@
 import type { ClickHouseClientConfigOptions } from '@clickhouse/client';
 import { createClient } from '@clickhouse/client';
+import type { ConnectionSettings } from './caller-query.ts';
 import { drain, settingsOf, connectionSettings, type Connection } from './connection.ts';
 
 /**
@@ -48,4 +49,23 @@ export async function openEmbedded(path: string): Promise<Connection> {
     },
     close: () => client.close(),
   };
+}
+
+/** A connection for the queries of callers: its settings hold for its life. */
+export async function openEmbeddedReader(
+  path: string,
+  database: string,
+  settings: ConnectionSettings,
+): Promise<Connection> {
+  const connection = await openEmbedded(path);
+  try {
+    await connection.run(`USE \`${database}\``);
+    for (const [name, value] of Object.entries(settings)) {
+      await connection.run(`SET ${name} = ${typeof value === 'string' ? `'${value}'` : value}`);
+    }
+    return connection;
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
 }

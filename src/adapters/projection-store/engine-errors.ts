@@ -63,6 +63,8 @@ export async function attempt<T>(
   try {
     return await task();
   } catch (cause) {
+    // Of the query of a caller.
+    if (cause instanceof GatewayError) throw cause;
     const damaged = corruptionFrom(cause);
     if (damaged !== null) {
       onPartDamaged?.(damaged);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readlink, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { limits } from '#kernel/limits.ts';
-import type { DamagedPart, ProjectionStore } from '#ports/projection-store.ts';
+import type { DamagedPart, ProjectionStore, QueryableStore } from '#ports/projection-store.ts';
 import { damagedParts, misplacedPart, tableSizes } from './check-parts.ts';
 
 /** Its message is a whole sentence that names the folder and the fix. */
@@ -22,9 +22,9 @@ export type OnTablesDamaged = (corruption: {
  */
 export async function openFolder(
   folder: string,
-  open: () => Promise<ProjectionStore>,
+  open: () => Promise<QueryableStore>,
   onDamaged: OnTablesDamaged,
-): Promise<ProjectionStore> {
+): Promise<QueryableStore> {
   const aside = `${folder}.damaged`;
   // A start that replaced the tables and was killed leaves the corrupt ones behind.
   await rm(aside, { recursive: true, force: true });
@@ -45,8 +45,8 @@ export async function openFolder(
 async function replaced(
   folder: string,
   aside: string,
-  open: () => Promise<ProjectionStore>,
-): Promise<ProjectionStore> {
+  open: () => Promise<QueryableStore>,
+): Promise<QueryableStore> {
   try {
     await rename(folder, aside);
     await mkdir(folder, { mode: 0o700 });

@@ -28,12 +28,14 @@ export interface ServerOptions {
   readonly isReplicated: boolean;
   /** Longest duration of a response, ms. */
   readonly timeoutMs: number;
+  /** In addition to those of every connection. */
+  readonly settings?: ClickHouseSettings;
 }
 
 /** One connection to a server over HTTP. Nothing is sent before the first statement. */
 export function openServer(
   { origin, user, password, database }: ServerAddress,
-  { isReplicated, timeoutMs }: ServerOptions,
+  { isReplicated, timeoutMs, settings = {} }: ServerOptions,
 ): Connection {
   const client = createClient({
     url: origin,
@@ -48,6 +50,7 @@ export function openServer(
       ...(isReplicated ? quorumSettings : {}),
       // A request without a caller is aborted.
       max_execution_time: Math.ceil(timeoutMs / 1000),
+      ...settings,
     },
     // Every error is thrown, and its catcher logs it.
     log: { level: ClickHouseLogLevel.OFF },

@@ -32,20 +32,21 @@ const sessionsOpen = 8;
 /** The engine in this process, for many statements at once. */
 export class Engine {
   readonly #idle: Session[];
+  readonly #open: () => Session;
   readonly #waiting: ((session: Session) => void)[] = [];
   readonly version: string;
 
   constructor(folder: string, configFile?: string) {
     const connectionArgs = configFile === undefined ? [] : [`--config-file=${configFile}`];
-    this.#idle = Array.from(
-      { length: sessionsOpen },
-      () => new Session(folder, { connectionArgs }),
-    );
+    this.#open = () => new Session(folder, { connectionArgs });
+    this.#idle = Array.from({ length: sessionsOpen }, this.#open);
     this.version = this.#idle[0]?.query('SELECT version()', 'TabSeparatedRaw').trim() ?? '';
   }
 
   /** @throws EngineError */
   async run(statement: Statement): Promise<Answer> {
+    // A session that only reads cannot return to its defaults.
+    if (statement.settings.some(([name]) => name === 'readonly')) return this.#runAlone(statement);
     const session = this.#idle.pop() ?? (await this.#next());
     try {
       return await runOn(session, statement);
@@ -58,13 +59,28 @@ export class Engine {
     }
   }
 
+  async #runAlone(statement: Statement): Promise<Answer> {
+    const session = this.#open();
+    try {
+      return await runOn(session, statement, false);
+    } catch (error) {
+      throw engineErrorOf(error);
+    } finally {
+      session.close();
+    }
+  }
+
   #next(): Promise<Session> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 }
 
 /** Settings are those of one statement: the next one on this session finds the defaults again. */
-async function runOn(session: Session, statement: Statement): Promise<Answer> {
+async function runOn(
+  session: Session,
+  statement: Statement,
+  isReused = true,
+): Promise<Answer> {
   const { text, database, format, settings } = statement;
   const given = settings.map(([name, value]) => `${name} = '${escaped(value)}'`);
   const names = settings.map(([name]) => name).filter((name) => !name.startsWith('param_'));
@@ -74,7 +90,7 @@ async function runOn(session: Session, statement: Statement): Promise<Answer> {
     const result = await session.queryAsync(text.toString(), { format });
     return { bytes: result.bytes(), rowsRead: result.rowsRead, bytesRead: result.bytesRead };
   } finally {
-    if (names.length > 0) {
+    if (isReused && names.length > 0) {
       await session.queryAsync(`SET ${names.map((name) => `${name} = DEFAULT`).join(', ')}`);
     }
   }

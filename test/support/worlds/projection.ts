@@ -20,7 +20,7 @@ import type { RecordReader, RecordSource } from '#modules/records/read/reader.ts
 import type { SourceDeps } from '#modules/records/read/source.ts';
 import { createRecordSource } from '#modules/records/read/source.ts';
 import { recordTables } from '#modules/records/read/tables.ts';
-import type { ProjectionStore } from '#ports/projection-store.ts';
+import type { ProjectionStore, QueryableStore } from '#ports/projection-store.ts';
 import { MemoryLog } from '../fakes/memory-log.ts';
 import type { RecordModel } from '../judges/record-model.ts';
 
@@ -30,7 +30,7 @@ export const changeCodec = new AvroCodec<RecordChange>(schemaText('svc.records.v
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** ClickHouse in this process, in a folder that is gone when the test ends. One per process at a time. */
-export async function openTestStore(): Promise<{ store: ProjectionStore } & AsyncDisposable> {
+export async function openTestStore(): Promise<{ store: QueryableStore } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), 'svc-projection-'));
   const store = await openClickHouseStore({ url: `embedded:${path}` });
   return {

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, expect } from 'vitest';
 import type { PageQuery, RecordReader, RecordSource } from '#modules/records/read/reader.ts';
-import type { ProjectionStore } from '#ports/projection-store.ts';
+import type { ProjectionStore, QueryableStore } from '#ports/projection-store.ts';
 import type { RecordModel } from '../judges/record-model.ts';
 import { dropTables, openTestStore, parsePage, type ReadRecord } from './projection.ts';
 
 /** The store of a test file: opened while the file loads, emptied after each test, closed at the end. */
-export async function storeOfFile(): Promise<ProjectionStore> {
+export async function storeOfFile(): Promise<QueryableStore> {
   const opened = await openTestStore();
   afterEach(() => dropTables(opened.store));
   afterAll(() => opened[Symbol.asyncDispose]());

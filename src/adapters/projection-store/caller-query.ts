@@ -1,0 +1,130 @@
+import { GatewayError } from '#kernel/errors.ts';
+import type { CallerFormat, CallerLimits, CallerQuery } from '#ports/projection-store.ts';
+import { checkNames, checkTree, refused } from './caller-syntax.ts';
+import type { Connection } from './connection.ts';
+import { engineCode } from './engine-errors.ts';
+
+/** Settings of a connection, in the order in which they are set. */
+export type ConnectionSettings = Readonly<Record<string, string | number>>;
+
+/**
+ * Limits of the engine, and after them `readonly`, which forbids everything but reading and every change of a setting.
+ * Queries of the gateway come first on the processor.
+ */
+export function callerSettings(limits: CallerLimits): ConnectionSettings {
+  return {
+    max_execution_time: limits.seconds,
+    timeout_overflow_mode: 'throw',
+    max_memory_usage: limits.memoryBytes,
+    max_result_rows: limits.rows,
+    max_result_bytes: limits.resultBytes,
+    result_overflow_mode: 'throw',
+    max_threads: 1,
+    max_block_size: 8192,
+    max_parsing_threads: 1,
+    output_format_parallel_formatting: 0,
+    output_format_json_quote_64bit_integers: 1,
+    output_format_pretty_color: 0,
+    output_format_pretty_max_rows: limits.rows,
+    output_format_pretty_row_numbers: 0,
+    os_threads_nice_value_query: 19,
+    use_query_cache: 0,
+    allow_introspection_functions: 0,
+    readonly: 1,
+  };
+}
+
+const formats: Readonly<Record<CallerFormat, string>> = {
+  json: 'JSONCompact',
+  csv: 'CSVWithNames',
+  parquet: 'Parquet',
+  table: 'PrettyCompactNoEscapesMonoBlock',
+};
+
+/**
+ * Runs it on a connection that only reads and whose database is that of the scope. The engine writes the query anew and
+ * parses it as a subquery, so that neither a second statement nor a format, a file or another kind of statement is left.
+ * @throws as `CallerQueries.runCallerQuery`
+ */
+export async function runOn(connection: Connection, query: CallerQuery): Promise<Buffer> {
+  try {
+    const formatted = await formattedOf(connection, query.sql);
+    checkNames(formatted);
+    const tree = await connection.run(`EXPLAIN AST SELECT * FROM (${formatted})`);
+    checkTree(linesOf(tree));
+    return await connection.run(`${formatted} FORMAT ${formats[query.format]}`);
+  } catch (error) {
+    throw callerErrorOf(error, query.limits);
+  }
+}
+
+/** Sent as digits, so that nothing of it is read as a part of this statement. */
+async function formattedOf(connection: Connection, sql: string): Promise<string> {
+  const hex = Buffer.from(sql).toString('hex');
+  const text = await connection.run(
+    `SELECT formatQuerySingleLine(unhex('${hex}')) FORMAT TabSeparatedRaw`,
+  );
+  const formatted = text.toString().replace(/\n$/, '');
+  if (/^\(*(?:SELECT|WITH|FROM)\b/.test(formatted)) return formatted;
+  throw refused('it is not a SELECT', 'Send one SELECT statement.');
+}
+
+/** EXPLAIN takes no FORMAT: a server writes the lines as they are, the engine in process writes them as CSV. */
+const linesOf = (text: Buffer): string[] =>
+  text
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => (line.startsWith('"') ? line.slice(1, -1).replaceAll('""', '"') : line));
+
+/** The server ended it for want of time, memory or space for rows. */
+const limitOf: Readonly<Record<string, (limits: CallerLimits) => readonly [string, string]>> = {
+  '159': ({ seconds }) => [
+    `It took longer than ${seconds} s (timeout_s)`,
+    'Send a larger timeout_s, or read less: add a condition on time, model or connection.',
+  ],
+  '241': ({ memoryBytes }) => [
+    `It needed more than ${Math.round(memoryBytes / 1024 ** 2)} MiB of memory`,
+    'Read less: add a condition, name fewer columns, or group by fewer values.',
+  ],
+  '396': ({ rows, resultBytes }) => [
+    `Its result has more than ${rows} rows (max_rows) or ${Math.round(resultBytes / 1024 ** 2)} MiB`,
+    'Send a larger max_rows, or add LIMIT.',
+  ],
+};
+
+/** The connection, not the query, failed. */
+const outages = new Set([
+  '',
+  '209',
+  '210',
+  '3',
+  '32',
+  '33',
+  '76',
+  '81',
+  '202',
+  '243',
+  '394',
+  '999',
+]);
+
+function callerErrorOf(error: unknown, limits: CallerLimits): unknown {
+  if (error instanceof GatewayError) return error;
+  const code = engineCode(error);
+  const limit = limitOf[code]?.(limits);
+  if (limit !== undefined) {
+    const [message, fix] = limit;
+    return new GatewayError('sql_limit', { message: `The query was ended. ${message}.`, fix });
+  }
+  if (outages.has(code) || !(error instanceof Error)) return error;
+  return new GatewayError('sql_failed', { message: sentenceOf(error.message) });
+}
+
+const messageCharsMax = 1_000;
+
+/** Without names that the engine proposes, which may be those of other databases. */
+function sentenceOf(message: string): string {
+  const cut = message.replaceAll(/(?:\. )?Maybe you meant:? [^?\n]*\??/g, '').trim();
+  return `The query cannot run. ${cut.slice(0, messageCharsMax)}`;
+}

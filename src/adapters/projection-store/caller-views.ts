@@ -1,0 +1,53 @@
+import type { CallerViews, RowQueries } from '#ports/projection-store.ts';
+import { databaseStatement } from './server.ts';
+
+/** The database that the queries of a scope read: it has the views of the scope and nothing else. */
+export function callerDatabase(database: string, scope: string): string {
+  if (!/^\w+$/.test(scope)) throw new TypeError(`not a scope: ${scope}`);
+  return `${prefixOf(database)}${scope}`;
+}
+
+/**
+ * The statements that make the views, in place of those that were there. They read with the rights of their maker, so
+ * that their readers need none on the tables.
+ */
+export function showStatements(
+  database: string,
+  { scope, version, views }: CallerViews,
+  cluster: string | null,
+): readonly string[] {
+  const readable = callerDatabase(database, scope);
+  const where = cluster === null ? '' : ` ON CLUSTER \`${cluster}\``;
+  return [
+    databaseStatement(readable, cluster),
+    ...views.map(
+      ({ name, select }) =>
+        `CREATE OR REPLACE VIEW \`${readable}\`.${name}${where} DEFINER = CURRENT_USER SQL SECURITY DEFINER AS ${select} COMMENT '${version}'`,
+    ),
+  ];
+}
+
+export function dropDatabase(database: string, scope: string, cluster: string | null): string {
+  const where = cluster === null ? '' : ` ON CLUSTER \`${cluster}\``;
+  return `DROP DATABASE IF EXISTS \`${callerDatabase(database, scope)}\`${where}`;
+}
+
+const prefixOf = (database: string): string => `${database}_sql_`;
+
+/** By scope that has views: the versions of these. */
+export async function shownVersions(
+  store: RowQueries,
+  database: string,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const prefix = prefixOf(database);
+  const rows = await store.queryRows<{ database: string; comment: string }>(
+    `SELECT database, comment FROM system.tables
+     WHERE startsWith(database, {prefix:String}) AND engine = 'View'`,
+    { prefix },
+    'heavy',
+  );
+  const byScope = Map.groupBy(rows, (row) => row.database.slice(prefix.length));
+  return new Map(
+    [...byScope].map(([scope, found]) => [scope, new Set(found.map(({ comment }) => comment))]),
+  );
+}
