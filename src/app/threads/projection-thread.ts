@@ -10,14 +10,19 @@ import { openCommandSender } from '#control-plane/command-sender.ts';
 import type { Ports } from '#control-plane/ports.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
 import { projectionRef } from '#modules/operations/projections/entity.ts';
-import type { RecordChange } from '#modules/records/model/events.ts';
-import { records } from '#modules/records/projection/definition.ts';
+import {
+  headsTopic,
+  type RecordChange,
+  type StreamHeadValue,
+} from '#modules/records/model/events.ts';
+import { records, type RecordTableSet } from '#modules/records/projection/definition.ts';
 import { startRecordGenerations } from '#modules/records/projection/generations.ts';
+import { fillStreamNames } from '#modules/records/projection/stream-names.ts';
 import { verifyGeneration } from '#modules/records/projection/verify.ts';
 import { openProjectionNotifications } from '#modules/records/read/projection-notifications.ts';
 import { createRecordSource } from '#modules/records/read/source.ts';
 import type { Metrics } from '#ports/metrics.ts';
-import type { DamagedPart, ProjectionStore } from '#ports/projection-store.ts';
+import type { DamagedPart, ProjectionStore, QueryableStore } from '#ports/projection-store.ts';
 import {
   startAppendedProjector,
   type AppendedProjectorDeps,
@@ -25,7 +30,7 @@ import {
 } from '#streams/projector/appended-projector.ts';
 import type { AnyAppendedProjection } from '#streams/projector/appended.ts';
 import { followProjection } from '#streams/projector/consume-projections.ts';
-import { positionsTable, type TableSet } from '#streams/projector/define.ts';
+import { positionsTable } from '#streams/projector/define.ts';
 import type { TableFeed, FeedOptions } from '#streams/projector/generation-feed.ts';
 import { startGenerations, type ActiveGeneration } from '#streams/projector/generations.ts';
 import {
@@ -51,7 +56,7 @@ async function openTables(
   clickhouse: { readonly url: string; readonly cluster: string | null },
   logger: Pick<Logger, 'warn'>,
   onPartDamaged?: (damaged: DamagedPart) => void,
-): Promise<ProjectionStore> {
+): Promise<QueryableStore> {
   const onDamaged = (corruption: object) =>
     logger.warn(corruption, 'the tables are corrupt: they are rebuilt from the log');
   try {
@@ -101,7 +106,11 @@ serveThread(async (context, stack, data, main) => {
   // Replicated tables take one insert at a time across all processes.
   const filled =
     clickhouse.cluster === null ? store : serializeInserts(store, { coordination, logger });
-  const prepare = (tables: TableSet) => migrate(store, tables.migrations);
+  const heads = await schemas.codec<StreamHeadValue>(headsTopic);
+  const prepare = async (tables: RecordTableSet) => {
+    await migrate(store, tables.migrations);
+    await fillStreamNames({ log, store: filled, heads, partitions }, tables);
+  };
   const generations = stack.use(
     await startRecordGenerations({
       ...ports,

@@ -12,6 +12,7 @@ import { streamKey, streamNumber } from '../model/stream.ts';
 import type { HighWatermark } from '../read/high-watermarks.ts';
 import {
   type ChangePlace,
+  type NamedStream,
   type StreamPlace,
   records,
   writeMarked,
@@ -50,6 +51,8 @@ export class Batch {
   readonly entries: Entry[] = [];
   /** Of the streams whose head it moves; null where the newest change has no generation. */
   readonly heads = new Map<string, HighWatermark | null>();
+  /** The first change of each stream, by the stream's number. */
+  readonly streams = new Map<string, NamedStream>();
   /** Streams that lose rows or payloads by this batch. */
   readonly dropped = new Set<string>();
   readonly tombstones: LooseTombstone[] = [];
@@ -69,6 +72,7 @@ export class Batch {
     this.ranges.clear();
     this.entries.length = 0;
     this.heads.clear();
+    this.streams.clear();
     this.dropped.clear();
     this.tombstones.length = 0;
   }
@@ -124,6 +128,8 @@ export class Batch {
     const { change, place: streamPlace } = entry;
     const { action, position, stream_seq: seq } = change;
     this.entries.push(entry);
+    if (!this.streams.has(streamPlace.number))
+      this.streams.set(streamPlace.number, { place: streamPlace, names: change });
     range.superseded += action === 'purged' ? rows : rows - 1;
     if (action === 'pruned' || action === 'purged') range.hasEmptied = true;
     if (action !== 'added' && action !== 'updated') this.dropped.add(streamPlace.number);

@@ -12,6 +12,21 @@ export interface StreamPlace {
   readonly number: string;
 }
 
+/** A stream with its names, as a change or a head has them. */
+export interface NamedStream {
+  readonly place: StreamPlace;
+  readonly names: Pick<
+    RecordChange,
+    | 'environment_id'
+    | 'integration'
+    | 'connection_id'
+    | 'connection_uid'
+    | 'model'
+    | 'variant'
+    | 'stream_seq'
+  >;
+}
+
 /** Where a change belongs, and where the log has it. */
 export interface ChangePlace {
   readonly place: StreamPlace;
@@ -161,6 +176,26 @@ const withHistory = (names: RecordTables): readonly MigrationStep[] => [
   `INSERT INTO ${names.history} ${historyRows(names.records)}`,
 ];
 
+/** The names of a stream, which the other tables know by its number alone. */
+const streamsTable = (name: string): TableDefinition => ({
+  name,
+  columns: [
+    'log_partition UInt16',
+    'environment_id LowCardinality(String)',
+    'stream_id UInt64',
+    'integration LowCardinality(String)',
+    'connection_id String',
+    'connection_uid String',
+    'model LowCardinality(String)',
+    'variant LowCardinality(String)',
+    'version UInt64',
+  ],
+  engine: 'ReplacingMergeTree(version)',
+  partitionBy: 'log_partition',
+  orderBy: ['environment_id', 'stream_id'],
+  tokensKept: 0,
+});
+
 /**
  * For tables of earlier releases: what is inserted from now on. A rebuild writes the rest so. Of replicated tables only the
  * one of the asked node changes.
@@ -176,7 +211,7 @@ export interface RecordTableSet extends TableSet {
 
 function tableSet(generation: number, use: 'read' | 'compare' = 'read'): RecordTableSet {
   const names = recordTables(generation, use);
-  const { records: table, segments, byId, history } = names;
+  const { records: table, segments, byId, history, streams } = names;
   const views = [`${segments}_of_records`, `${byId}_of_records`, `${history}_of_records`] as const;
   const steps = [
     recordsTable(table),
@@ -194,8 +229,9 @@ function tableSet(generation: number, use: 'read' | 'compare' = 'read'): RecordT
       { projection: table, number: 1, steps },
       { projection: table, number: 2, steps: withHistory(names) },
       { projection: table, number: 3, steps: withPartsInOneFile(table) },
+      { projection: table, number: 4, steps: [streamsTable(streams)] },
     ],
-    tables: [table, segments, byId, history],
+    tables: [table, segments, byId, history, streams],
     views,
     replacing: [table, byId],
   };

@@ -13,6 +13,7 @@ import { Batch, type Range, type LooseTombstone, createInserter, type Inserter }
 import { type Cleanup, createCleanup, purgedPartitions } from './cleanup.ts';
 import { records, type RecordTableSet, type StreamPlace } from './definition.ts';
 import { RowBuilder, placeholder } from './row-builder.ts';
+import { StreamNames } from './stream-names.ts';
 
 const tombstonesPerQuery = 500;
 
@@ -200,6 +201,7 @@ class RunningProjector extends TableProjector<Range, Batch, ProjectorDeps> imple
   readonly #builder: RowBuilder;
   readonly #cleanup: Cleanup;
   readonly #inserter: Inserter;
+  readonly #streamNames: StreamNames;
   #isInserting = false;
   /** Whether it still reads the part of the log from before its start, for tables without readers. */
   #isFilling = false;
@@ -218,6 +220,7 @@ class RunningProjector extends TableProjector<Range, Batch, ProjectorDeps> imple
       ({ partition, ownerEpoch }) => [partition, ownerEpoch] as const,
     );
     this.#builder = new RowBuilder(deps, new Map(epochs));
+    this.#streamNames = new StreamNames(deps.store, deps.tables.names);
     this.#inserter = createInserter(deps, (task) => this.retrying(task));
     const cleanupFrom = performance.now() + (deps.cleanupAfterMs ?? 0);
     this.#cleanup = createCleanup({
@@ -335,6 +338,7 @@ class RunningProjector extends TableProjector<Range, Batch, ProjectorDeps> imple
     if (batch.tombstones.length > 0) {
       await this.retrying(() => buryTombstones(store, batch, tables.names));
     }
+    await this.retrying(() => this.#streamNames.write(batch.streams.values()));
     if (batch.writer.rows > 0) {
       await this.#fault('projector:before-insert');
       watermarks.begin(batch.heads.keys());

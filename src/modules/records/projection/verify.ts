@@ -157,7 +157,10 @@ const ofHistory: Summary = ({ history }) => `
     HAVING argMax(last_action, version) != 'PURGED'
   ) GROUP BY stream_id`;
 
-const summaries: readonly (readonly [keyof Omit<RecordTables, 'generation'>, Summary])[] = [
+const summaries: readonly (readonly [
+  keyof Omit<RecordTables, 'generation' | 'streams'>,
+  Summary,
+])[] = [
   ['records', ofRecords],
   ['byId', ofIds],
   ['segments', ofSegments],

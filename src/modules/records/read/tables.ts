@@ -9,6 +9,8 @@ export interface RecordTables {
   readonly byId: string;
   /** Every change of a record, and its place in the log. */
   readonly history: string;
+  /** Which environment, connection, model and variant a stream has, by its number. */
+  readonly streams: string;
 }
 
 /** Of a change that was projected by a release without offsets. */
@@ -27,5 +29,6 @@ export function recordTables(generation: number, use: 'read' | 'compare' = 'read
     segments: `stream_segments${suffix}`,
     byId: `records_by_id${suffix}`,
     history: `record_history${suffix}`,
+    streams: `record_streams${suffix}`,
   };
 }

@@ -80,6 +80,7 @@ async function tableNames(): Promise<string[]> {
 const firstTables = [
   'record_history',
   'record_history_of_records',
+  'record_streams',
   'records',
   'records_by_id',
   'records_by_id_of_records',
@@ -112,7 +113,7 @@ describe('a generation built beside the one that is read', () => {
       [
         ...firstTables,
         ...firstTables.map((name) =>
-          name.replace(/^(record_history|records_by_id|records|stream_segments)/, '$1_g2'),
+          name.replace(/^(record_history|record_streams|records_by_id|records|stream_segments)/, '$1_g2'),
         ),
       ].sort(),
     );
