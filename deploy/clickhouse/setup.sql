@@ -14,13 +14,16 @@ CREATE USER IF NOT EXISTS svc IDENTIFIED WITH sha256_password BY 'change-me' SET
 GRANT SELECT, INSERT, CREATE TABLE, CREATE VIEW, DROP TABLE, DROP VIEW, OPTIMIZE,
     ALTER DELETE, ALTER ADD COLUMN, ALTER ADD INDEX, ALTER MATERIALIZE INDEX, ALTER SETTINGS
     ON gateway.* TO svc;
+-- The views that `POST /sql` and people read: a database of views alone for each environment.
+GRANT SELECT, CREATE DATABASE, DROP DATABASE, CREATE VIEW, DROP VIEW ON gateway_sql_*.* TO svc;
 GRANT SELECT ON system.databases TO svc;
 GRANT SELECT ON system.tables TO svc;
 GRANT SELECT ON system.settings TO svc;
 GRANT SELECT ON system.merge_tree_settings TO svc;
 GRANT SELECT ON system.clusters TO svc;
 
--- For people and dashboards: read-only, with limits that protect the gateway.
+-- For operators who look at the internal tables of all environments: read-only, with limits that protect the gateway.
+-- People and dashboards of one environment: reader.sql.
 CREATE SETTINGS PROFILE IF NOT EXISTS svc_reader SETTINGS
     readonly = 2,
     max_execution_time = 60,

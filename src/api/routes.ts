@@ -107,6 +107,11 @@ const tags: readonly Tag[] = [
     paths: ['/changes', '/subscriptions'],
   },
   {
+    name: 'SQL',
+    description: 'Queries over records, their history, runs, webhooks and requests to providers.',
+    paths: ['/sql'],
+  },
+  {
     name: 'Actions',
     description: 'Functions that run once for a request and return an output.',
     paths: ['/action/'],

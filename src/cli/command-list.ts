@@ -23,6 +23,7 @@ import { projections } from './commands/projections.ts';
 import { records } from './commands/records.ts';
 import { rootKeys } from './commands/root-keys.ts';
 import { runs } from './commands/runs.ts';
+import { sql } from './commands/sql.ts';
 import { config, doctor, status } from './commands/status.ts';
 import { subscriptions } from './commands/subscriptions.ts';
 import { sync } from './commands/sync.ts';
@@ -54,6 +55,7 @@ export const commandGroups: Readonly<Record<string, readonly Command[]>> = {
     connections,
     sync,
     records,
+    sql,
     subscriptions,
     runs,
     logs,

@@ -219,7 +219,9 @@ function answer(
   }
   const existing = withResult(pool.output(schema), description);
   const example = exampleOf(existing, pool.components);
-  return { description, content: { [type]: { schema: existing, example } } };
+  const others = otherTypes.map((one) => [one, { schema: { type: 'string' } }] as const);
+  const all = { [type]: { schema: existing, example }, ...Object.fromEntries(others) };
+  return { description, content: all };
 }
 
 /** `data` of a response is what the response is said to be. */

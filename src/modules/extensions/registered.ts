@@ -6,6 +6,7 @@ import { consolePage } from './console-page/extension.ts';
 import { demo } from './demo/extension.ts';
 import { docsSite } from './docs-site/extension.ts';
 import type { Extension } from './extension.ts';
+import { sql } from './sql/extension.ts';
 import { typedTopics } from './typed-topics/extension.ts';
 
 /** The optional parts of the service. Without its line here, a part is left out. */
@@ -13,6 +14,7 @@ export const extensions: readonly Extension[] = [
   demo,
   typedTopics,
   changes,
+  sql,
   alertDestinations,
   alerts,
   consolePage,

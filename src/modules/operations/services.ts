@@ -6,6 +6,7 @@ import type { PartitionSettings, RecordParts } from '#modules/records/services.t
 import type { WebhookParts } from '#modules/webhooks/services.ts';
 import type { Mailer } from '#ports/mailer.ts';
 import type { Metrics } from '#ports/metrics.ts';
+import type { CallerQueries } from '#ports/projection-store.ts';
 import type { ProjectionTables } from '#streams/projector/define.ts';
 import type { DeadLetters } from './dead-letters/view.ts';
 import type { AddedTopics } from './topics/catalogue.ts';
@@ -47,6 +48,10 @@ export type OperationsServices = CommonServices &
   FunctionParts &
   WebhookParts &
   OperationParts &
-  ProcessReports & { readonly metrics: Metrics; readonly settings: OperationsSettings };
+  ProcessReports & {
+    readonly metrics: Metrics;
+    readonly settings: OperationsSettings;
+    readonly tables: CallerQueries;
+  };
 
 export const defineRoute = routesWith<OperationsServices>();

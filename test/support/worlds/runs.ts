@@ -60,6 +60,8 @@ import {
   type ControlWorld,
 } from './control.ts';
 
+const noTables = (): Promise<never> => Promise.reject(new Error('there are no tables here'));
+
 const options = { actor: 'system' };
 const provider = aProvider();
 
@@ -195,7 +197,13 @@ export async function openRunWorld({
     ),
     connectionFinder: stack.use(createConnectionFinder({ control, vault })),
     providerKeys: createProviderKeys({ http, clock }),
-    tables: { queryRows: () => Promise.reject(new Error('there are no tables here')) },
+    tables: {
+      queryRows: noTables,
+      showViews: noTables,
+      shownScopes: noTables,
+      dropViews: noTables,
+      runCallerQuery: noTables,
+    },
     vault,
     rootKeys: vault,
     providers: { find: () => provider, all: () => [provider] },

@@ -12,7 +12,7 @@ const fileOf = (name: string): Promise<string> =>
   readFile(new URL(`../../../deploy/clickhouse/${name}`, import.meta.url), 'utf8');
 
 describe('deploy/clickhouse', () => {
-  it.each(['setup.sql', 'setup-cluster.sql', 'kafka-records.sql'])(
+  it.each(['setup.sql', 'setup-cluster.sql', 'reader.sql', 'kafka-records.sql'])(
     '%s can be read by the engine',
     async (name) => {
       await using front = await startClickHouseFront();

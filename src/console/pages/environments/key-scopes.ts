@@ -38,6 +38,7 @@ const meanings: Readonly<Record<PlainScope, string>> = {
   'environment:records:read': 'Read records',
   'environment:records:write': 'Delete payloads of records and go back to earlier states',
   'environment:changes:read': 'Read the changes of all records',
+  'environment:sql:read': 'Query records, runs and webhooks with SQL',
   'environment:subscriptions:read': 'Read subscriptions, without their changes',
   'environment:subscriptions:consume': 'Read, commit and park the changes of subscriptions',
   'environment:subscriptions:write': 'Create, move and delete subscriptions',

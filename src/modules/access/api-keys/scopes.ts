@@ -48,6 +48,7 @@ export const environmentScopes: readonly string[] = [
   'records:read',
   'records:write',
   'changes:read',
+  'sql:read',
   'subscriptions:read',
   'subscriptions:consume',
   'subscriptions:write',

@@ -24,6 +24,7 @@ export interface AuditRule {
 const notAudited: readonly string[] = [
   'POST /logs/operations',
   'POST /logs/messages',
+  'POST /sql',
   'POST /sync/trigger',
   'POST /sync/pause',
   'POST /sync/start',

@@ -16,6 +16,7 @@ const reads = [
   'environment:functions:read',
   'environment:records:read',
   'environment:changes:read',
+  'environment:sql:read',
   'environment:subscriptions:read',
   'environment:logs:read',
   'environment:webhooks:read',

@@ -25,7 +25,7 @@ export const environmentScopes: readonly string[] = [
   ...['syncs:variant:create', 'syncs:variant:delete'],
   'deploy',
   ...['list', 'read', 'delete', 'compile', 'dryrun'].map((word) => `functions:${word}`),
-  ...['changes:read', 'subscriptions:read', 'subscriptions:consume', 'subscriptions:write'],
+  ...['changes:read', 'sql:read', 'subscriptions:read', 'subscriptions:consume', 'subscriptions:write'],
   ...['records:read', 'records:write', 'logs:read', 'logs:keep', 'actions:execute', 'proxy'],
   'variables:read',
   ...['webhook_signing_key:read', 'webhook_signing_key:rotate', 'mcp', 'variables:write'],
