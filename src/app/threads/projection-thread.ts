@@ -21,8 +21,10 @@ import { fillStreamNames } from '#modules/records/projection/stream-names.ts';
 import { verifyGeneration } from '#modules/records/projection/verify.ts';
 import { openProjectionNotifications } from '#modules/records/read/projection-notifications.ts';
 import { createRecordSource } from '#modules/records/read/source.ts';
+import type { EventLog } from '#ports/event-log.ts';
 import type { Metrics } from '#ports/metrics.ts';
 import type { DamagedPart, ProjectionStore, QueryableStore } from '#ports/projection-store.ts';
+import type { Schemas } from '#ports/schemas.ts';
 import {
   startAppendedProjector,
   type AppendedProjectorDeps,
@@ -106,11 +108,7 @@ serveThread(async (context, stack, data, main) => {
   // Replicated tables take one insert at a time across all processes.
   const filled =
     clickhouse.cluster === null ? store : serializeInserts(store, { coordination, logger });
-  const heads = await schemas.codec<StreamHeadValue>(headsTopic);
-  const prepare = async (tables: RecordTableSet) => {
-    await migrate(store, tables.migrations);
-    await fillStreamNames({ log, store: filled, heads, partitions }, tables);
-  };
+  const prepare = await preparing({ ...ports, schemas, store: filled });
   const generations = stack.use(
     await startRecordGenerations({
       ...ports,
@@ -143,6 +141,20 @@ serveThread(async (context, stack, data, main) => {
     ...projectionStoreMethods(store),
   };
 });
+
+/** Brings tables of records to their current form, also of what an earlier release filled. */
+async function preparing(deps: {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly store: ProjectionStore;
+  readonly partitions: number;
+}): Promise<(tables: RecordTableSet) => Promise<void>> {
+  const heads = await deps.schemas.codec<StreamHeadValue>(headsTopic);
+  return async (tables) => {
+    await migrate(deps.store, tables.migrations);
+    await fillStreamNames({ ...deps, heads }, tables);
+  };
+}
 
 function endProcess(err: unknown, logger: Pick<Logger, 'fatal'>, main: Pick<Peer, 'emit'>): void {
   const reason = 'the records projector cannot continue';
