@@ -36,6 +36,8 @@ const ask = (body: object, key?: string) =>
   world.gateway.call('POST', '/sql', { body, ...(key === undefined ? {} : { key }) });
 const rows = async (query: string, key?: string): Promise<Result['rows']> =>
   (succeeded(await ask({ query }, key)) as Result).rows;
+const errorOf = ({ body }: { readonly body: unknown }) =>
+  (body as { error: { code: string; message: string; fix: string } }).error;
 const ofConnection = (view: string, columns: string): string =>
   `SELECT ${columns} FROM ${view} WHERE connection_id = '${crm.id}'`;
 
@@ -127,9 +129,10 @@ describe('POST /sql', () => {
     const { uuid } = (scope.body as { data: { uuid: string } }).data;
     const names = { uid: uuid, other: `svc_sql_${uuid.replaceAll('-', '')}`, database: 'default' };
     for (const query of attemptsOf(names)) {
-      const { status, body } = await ask({ query, format: 'csv' }, prodKey);
-      if (status !== 200)
-        expect((body as { error: { code: string } }).error.code, query).toMatch(/^sql_/);
+      const answer = await ask({ query, format: 'csv' }, prodKey);
+      const { status } = answer;
+      const body = answer.body as unknown;
+      if (status !== 200) expect(errorOf({ body }).code, query).toMatch(/^sql_/);
       else expect(body, query).not.toMatch(/c-1|Ada/);
     }
     expect(await rows(ofConnection('v_records', 'count()'))).toEqual([['2']]);
@@ -142,18 +145,15 @@ describe('POST /sql', () => {
     ['SELECT nothing FROM v_records', 'sql_failed', 'nothing'],
     ['SELECT 1 +', 'sql_failed', 'Syntax error'],
   ])('refuses %s', async (query, code, words) => {
-    const { status, body } = await ask({ query });
-    expect(status).toBe(400);
-    const { error } = body as { error: { code: string; message: string; fix: string } };
+    const answer = await ask({ query });
+    expect(answer.status).toBe(400);
+    const error = errorOf(answer);
     expect(error).toMatchObject({ code, message: expect.stringContaining(words) as string });
     expect(error.fix).not.toBe('');
   });
 
   it('ends a query by its limit, and names it', async () => {
-    const limited = async (query: string, limit: object) => {
-      const { body } = await ask({ query, ...limit });
-      return (body as { error: { code: string; message: string; fix: string } }).error;
-    };
+    const limited = async (query: string, limit: object) => errorOf(await ask({ query, ...limit }));
     expect(await limited('SELECT number FROM numbers(100000)', { max_rows: 10 })).toMatchObject({
       code: 'sql_limit',
       message: expect.stringContaining('more than 10 rows (max_rows)') as string,

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, expect } from 'vitest';
 import type { PageQuery, RecordReader, RecordSource } from '#modules/records/read/reader.ts';
-import type { ProjectionStore, QueryableStore } from '#ports/projection-store.ts';
+import type { QueryableStore } from '#ports/projection-store.ts';
 import type { RecordModel } from '../judges/record-model.ts';
 import { dropTables, openTestStore, parsePage, type ReadRecord } from './projection.ts';
 
