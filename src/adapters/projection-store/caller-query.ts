@@ -42,7 +42,7 @@ const formats: Readonly<Record<CallerFormat, string>> = {
 };
 
 /**
- * Runs it on a connection that only reads and whose database is that of the scope. The engine writes the query anew and
+ * Runs it on a connection that only reads and whose database is that of the scope. The engine rewrites the query and
  * parses it as a subquery, so that neither a second statement nor a format, a file or another kind of statement is left.
  * @throws as `CallerQueries.runCallerQuery`
  */

@@ -76,11 +76,7 @@ export class Engine {
 }
 
 /** Settings are those of one statement: the next one on this session finds the defaults again. */
-async function runOn(
-  session: Session,
-  statement: Statement,
-  isReused = true,
-): Promise<Answer> {
+async function runOn(session: Session, statement: Statement, isReused = true): Promise<Answer> {
   const { text, database, format, settings } = statement;
   const given = settings.map(([name, value]) => `${name} = '${escaped(value)}'`);
   const names = settings.map(([name]) => name).filter((name) => !name.startsWith('param_'));

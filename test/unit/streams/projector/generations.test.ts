@@ -113,7 +113,10 @@ describe('a generation built beside the one that is read', () => {
       [
         ...firstTables,
         ...firstTables.map((name) =>
-          name.replace(/^(record_history|record_streams|records_by_id|records|stream_segments)/, '$1_g2'),
+          name.replace(
+            /^(record_history|record_streams|records_by_id|records|stream_segments)/,
+            '$1_g2',
+          ),
         ),
       ].sort(),
     );
