@@ -71,7 +71,16 @@ describe('the list of providers', () => {
 });
 
 describe('the look of the pages of providers', () => {
-  const pages = ['', 'hubspot/', 'slack/', 'airtable/', 'stripe/', 'datadog/'];
+  const pages = [
+    '',
+    'hubspot/',
+    'hubspot/contacts/',
+    'outlook/messages/',
+    'slack/',
+    'airtable/',
+    'stripe/',
+    'datadog/',
+  ];
 
   describe.each(looks)('%s and %s', (theme, width) => {
     it.each(pages)('shows providers/%s, which fits and which axe accepts', async (path) => {

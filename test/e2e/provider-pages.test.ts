@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { templateProviders, templatesOf } from '#rules/templates.ts';
 import { startGateway, type RunningGateway } from '#test/support/processes/gateway.ts';
 import { builtInCatalogue } from '#test/support/worlds/catalogue.ts';
 
@@ -117,24 +118,71 @@ describe('the pages of providers', () => {
     console.log(`${builtIn.length} pages, ${each.toFixed(1)} ms each with the request`);
   });
 
-  it.each(['providers/', 'providers/hubspot/', 'providers/datadog/'])(
-    'has links at /docs/%s that lead somewhere',
-    async (path) => {
-      const { html } = await page(path);
-      const own = [...attributes(html, 'href'), ...attributes(html, 'src')].filter((link) =>
-        link.startsWith('.'),
-      );
-      const first = [...new Set(own)].slice(0, 120);
-      expect(first.length).toBeGreaterThan(20);
-      for (const link of first) {
-        const found = await fetch(new URL(link, `${gateway.url}/docs/${path}`));
-        const text = await found.text();
-        expect([link, found.status]).toEqual([link, 200]);
-        const anchor = new URL(link, gateway.url).hash.slice(1);
-        if (anchor !== '') expect(attributes(text, 'id')).toContain(anchor);
+  it('renders each template likewise, linked from the page of its provider', async () => {
+    const problems: string[] = [];
+    for (const provider of templateProviders()) {
+      const ofProvider = await page(`providers/${provider}/`);
+      for (const { name, file } of templatesOf(provider)) {
+        if (!attributes(ofProvider.html, 'href').includes(`${name}/`))
+          problems.push(`${provider}/${name}: no link`);
+        const { status, html } = await page(`providers/${provider}/${name}/`);
+        if (status !== 200) problems.push(`${provider}/${name}: ${status}`);
+        if (!html.includes(`npx svc add ${provider}/${name}`) || !html.includes(file))
+          problems.push(`${provider}/${name}: no command or code`);
+        // Code may contain any word.
+        const text = html.replaceAll(/<pre[^]*?<\/pre>/g, '');
+        problems.push(...problemsOf(text).map((problem) => `${provider}/${name}: ${problem}`));
       }
-    },
-  );
+    }
+    expect(problems).toEqual([]);
+  });
+
+  it('shows what a template saves, asks for and needs', async () => {
+    const { html } = await page('providers/hubspot/contacts/');
+    expect(html).toContain('A run asks for changes since the last one alone.');
+    expect(html).toContain('Deletions are found in each run.');
+    expect(html).toContain('<td><code>emails</code></td><td>list of string</td>');
+    expect(html).toContain('<td><code>job_title</code></td><td>string or null</td>');
+    expect(html).toContain('At the provider: <code>crm.objects.contacts.read</code>.');
+    expect(html).toContain('createSync({');
+    expect(html).toContain('<code>hubspot/contact.ts</code>');
+    const nested = (await page('providers/outlook/messages/')).html;
+    expect(nested).toContain('<code>from.email</code>');
+    expect(nested).toContain('<code>to[].email</code>');
+    const metadata = (await page('providers/github/issues/')).html;
+    expect(metadata).toContain('<td><code>repository</code></td><td>string</td>');
+    const action = (await page('providers/hubspot/create-contact/')).html;
+    expect(action).toContain('<td><code>first_name</code></td><td>string, optional</td>');
+  });
+
+  it('leads from the address of a template without a slash, and knows no others', async () => {
+    const url = `${gateway.url}/docs/providers/hubspot/contacts`;
+    const response = await fetch(url, { redirect: 'manual' });
+    expect([response.status, response.headers.get('location')]).toEqual([308, 'contacts/']);
+    for (const path of ['nothing/', 'nothing', 'contacts/more/', 'contacts/more'])
+      expect((await page(`providers/hubspot/${path}`)).status).toBe(404);
+  });
+
+  it.each([
+    'providers/',
+    'providers/hubspot/',
+    'providers/hubspot/contacts/',
+    'providers/datadog/',
+  ])('has links at /docs/%s that lead somewhere', async (path) => {
+    const { html } = await page(path);
+    const own = [...attributes(html, 'href'), ...attributes(html, 'src')].filter((link) =>
+      link.startsWith('.'),
+    );
+    const first = [...new Set(own)].slice(0, 120);
+    expect(first.length).toBeGreaterThan(20);
+    for (const link of first) {
+      const found = await fetch(new URL(link, `${gateway.url}/docs/${path}`));
+      const text = await found.text();
+      expect([link, found.status]).toEqual([link, 200]);
+      const anchor = new URL(link, gateway.url).hash.slice(1);
+      if (anchor !== '') expect(attributes(text, 'id')).toContain(anchor);
+    }
+  });
 
   it('shows redirect URL, scopes, limits, pagination, webhooks and calls of an entry', async () => {
     const { html } = await page('providers/hubspot/');

@@ -1,8 +1,6 @@
 import { escapedMarkup } from '#kernel/markup.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
-
-const block = (language: string, text: string): string =>
-  `<div class="code-block" data-language="${language}"><pre tabindex="0"><code>${escapedMarkup(text)}</code></pre></div>`;
+import { codeBlock } from './provider-html.ts';
 
 /** Definitions are written by operators too, and examples are pasted into terminals. */
 const inShell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
@@ -62,9 +60,9 @@ export default createAction({
 });`;
   return `<h3 id="connect">Connect an account</h3>
 <p>For an integration with the key <code>${escapedMarkup(name)}</code>. The answer has a <code>connect_link</code>, at which the user connects.</p>
-${block('sh', connect.join(nextLine))}
+${codeBlock('sh', connect.join(nextLine))}
 <h3 id="call">Call the API</h3>
-${block('sh', call.join(nextLine))}
+${codeBlock('sh', call.join(nextLine))}
 <h3 id="function">In a function</h3>
-${block('ts', action)}`;
+${codeBlock('ts', action)}`;
 }

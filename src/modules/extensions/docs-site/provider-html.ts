@@ -39,3 +39,6 @@ export function textIn(text: string | Readonly<Record<string, string>> | undefin
     typeof text === 'string' ? text : (text['en'] ?? Object.values(text)[0] ?? ''),
   );
 }
+
+export const codeBlock = (language: string, text: string): string =>
+  `<div class="code-block" data-language="${language}"><pre tabindex="0"><code>${escapedMarkup(text)}</code></pre></div>`;

@@ -1,7 +1,9 @@
 import { escapedMarkup } from '#kernel/markup.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
+import type { Template } from '#rules/templates.ts';
 import type { PageSection } from './provider-html.ts';
 import { introductionOf, sectionsOf } from './provider-sections.ts';
+import { templateIntroduction, templateSections } from './template-page.ts';
 
 /** The list of the catalog in the page `providers/` of the site, by category. */
 export function providerListPage(template: string, providers: readonly Provider[]): string {
@@ -57,25 +59,44 @@ function listItem({
 export function providerPage(template: string, provider: Provider, publicUrl: string): string {
   const { name, display_name: title } = provider;
   const sections = sectionsOf(provider, publicUrl);
-  const article = `<article>
-<p class="eyebrow"><a href="../">Providers</a></p>
+  const head = `<p class="eyebrow"><a href="../">Providers</a></p>
 <h1 id="provider" class="provider-title">${logo(name, '../../')}${escapedMarkup(title)}</h1>
-${introductionOf(provider)}
-${sections.map(shownSection).join('\n')}
-</article>`;
+${introductionOf(provider)}`;
+  return framed(oneFolderDeeper(template), { title, head, sections });
+}
+
+/** The page of a template in the same frame, in a folder of the provider's. */
+export function templatePage(frame: string, provider: Provider, template: Template): string {
+  const title = `${provider.display_name}: ${template.name}`;
+  const head = `<p class="eyebrow"><a href="../../">Providers</a> / <a href="../">${escapedMarkup(provider.display_name)}</a></p>
+<h1 id="template">${escapedMarkup(template.name)}</h1>
+${templateIntroduction(template)}`;
+  const sections = templateSections(template);
+  return framed(oneFolderDeeper(oneFolderDeeper(frame)), { title, head, sections });
+}
+
+interface Article {
+  readonly title: string;
+  readonly head: string;
+  readonly sections: readonly PageSection[];
+}
+
+/** The frame with another article, in place of its own and of its neighbors. */
+function framed(frame: string, { title, head, sections }: Article): string {
+  const article = `<article>\n${head}\n${sections.map(shownSection).join('\n')}\n</article>`;
   const end = '</article>';
-  const before = template
-    .slice(0, template.indexOf('<article>'))
+  const before = frame
+    .slice(0, frame.indexOf('<article>'))
     .replace(/<title>[^<]*/, () => `<title>${escapedMarkup(title)} · svc documentation`)
     .replace(
       /(<meta name="description" content=")[^"]*/,
       (_, start: string) => `${start}${escapedMarkup(title)}`,
     );
-  const after = template
-    .slice(template.indexOf(end) + end.length)
+  const after = frame
+    .slice(frame.indexOf(end) + end.length)
     .replace(/<nav class="neighbors"[^]*?<\/nav>/, '')
     .replace('</body>', () => `${contentsOf(sections)}</body>`);
-  return `${oneFolderDeeper(before)}${article}${oneFolderDeeper(after)}`;
+  return `${before}${article}${after}`;
 }
 
 const oneFolderDeeper = (html: string): string => html.replaceAll('="../', '="../../');

@@ -11,11 +11,13 @@ import {
   textIn,
   type PageSection,
 } from './provider-html.ts';
+import { templatesSection } from './template-page.ts';
 
-/** What the page of a provider says, all of it from its definition. */
+/** What the page of a provider says, all of it from its definition and its templates. */
 export const sectionsOf = (provider: Provider, publicUrl: string): readonly PageSection[] =>
   [
     registrationOf(provider, publicUrl),
+    templatesSection(provider),
     { anchor: 'scopes', title: 'Scopes', html: scopesOf(provider) },
     { anchor: 'fields', title: 'Fields', html: fieldsOf(provider) },
     { anchor: 'calls', title: 'Calls', html: callsOf(provider) },

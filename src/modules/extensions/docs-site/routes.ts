@@ -11,9 +11,11 @@ import { content, nothing } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { withoutTrailingSlashes } from '#kernel/trailing-slashes.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
+import { providerTemplates } from '#modules/functions/templates/templates.ts';
 import { sitePolicy } from '#modules/operations/reference/policy.ts';
 import { defineRoute, type OperationsServices } from '#modules/operations/services.ts';
-import { providerListPage, providerPage } from './provider-pages.ts';
+import type { Template } from '#rules/templates.ts';
+import { providerListPage, providerPage, templatePage } from './provider-pages.ts';
 
 const files = pageBundle('docs');
 
@@ -42,10 +44,29 @@ async function catalogPage(
   if (template === undefined || !page.startsWith(listFolder)) return undefined;
   if (page === listFolder || page === `${listFolder}index.html`)
     return listPage(template, providers.all());
-  const provider = page.endsWith('/') ? providers.find(page.slice(listFolder.length, -1)) : null;
-  return provider === null
-    ? undefined
-    : compressedPage(providerPage(template, provider, settings.publicUrl));
+  if (!page.endsWith('/')) return undefined;
+  const { provider, template: shown } = subjectOf(page.slice(0, -1), providers);
+  if (provider === null || shown === null) return undefined;
+  return compressedPage(
+    shown === undefined
+      ? providerPage(template, provider, settings.publicUrl)
+      : templatePage(template, provider, shown),
+  );
+}
+
+interface PageSubject {
+  readonly provider: Provider | null;
+  /** Undefined: the page is of the provider; null: there is no such template. */
+  readonly template?: Template | null;
+}
+
+/** Of `providers/<provider>`, or `providers/<provider>/<template>`. */
+function subjectOf(page: string, providers: OperationsServices['providers']): PageSubject {
+  const [name = '', template, ...rest] = page.slice(listFolder.length).split('/');
+  const provider = providers.find(name);
+  if (provider === null || template === undefined) return { provider };
+  const templates = rest.length === 0 ? providerTemplates(provider.name) : [];
+  return { provider, template: templates.find((one) => one.name === template) ?? null };
 }
 
 /** Compressing the list takes longer than making it, and the catalog of a process stays. */
@@ -57,9 +78,12 @@ function listPage(template: string, providers: readonly Provider[]): Promise<Ass
   return page;
 }
 
-const hasPage = (page: string, files: SiteFiles, { providers }: OperationsServices): boolean =>
-  files.has(`${page}/index.html`) ||
-  (page.startsWith(listFolder) && providers.find(page.slice(listFolder.length)) !== null);
+function hasPage(page: string, files: SiteFiles, { providers }: OperationsServices): boolean {
+  if (files.has(`${page}/index.html`)) return true;
+  if (!page.startsWith(listFolder)) return false;
+  const { provider, template } = subjectOf(page, providers);
+  return provider !== null && template !== null;
+}
 
 /** Leads to the same path with a slash at its end, below any path at which a proxy serves it. */
 function withSlash(path: string): RouteAnswer {

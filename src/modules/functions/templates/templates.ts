@@ -1,5 +1,5 @@
 import { GatewayError } from '#kernel/errors.ts';
-import { templatesOf, type Template } from '#rules/templates.ts';
+import { templatesOf, type Template, type TemplateFile } from '#rules/templates.ts';
 
 /** By provider: the box is the same as long as the process runs. */
 const read = new Map<string, readonly Template[]>();
@@ -32,8 +32,10 @@ export interface TemplateSource {
   readonly imports: Readonly<Record<string, string>>;
 }
 
-export function sourceOfTemplate({ provider, file, files }: Template): TemplateSource {
-  const imported = files.filter(({ path }) => path !== file && isImported(provider, path));
+export function sourceOfTemplate(template: Template): TemplateSource {
+  const { provider, file } = template;
+  const files = functionFiles(template);
+  const imported = files.filter(({ path }) => path !== file);
   return {
     code: files.find(({ path }) => path === file)?.text ?? '',
     imports: Object.fromEntries(
@@ -45,6 +47,8 @@ export function sourceOfTemplate({ provider, file, files }: Template): TemplateS
 const inProject = (provider: string, path: string): string =>
   path.startsWith(`${provider}/`) ? `integration${path.slice(provider.length)}` : path;
 
-/** Fixtures and test play a template, and are no part of it. */
-const isImported = (provider: string, path: string): boolean =>
-  !['fixtures', 'tests'].some((folder) => path.startsWith(`${provider}/${folder}/`));
+/** The function and what it imports: fixtures and test play a template, and are no part of it. */
+export const functionFiles = ({ provider, files }: Template): readonly TemplateFile[] =>
+  files.filter(({ path }) =>
+    ['fixtures', 'tests'].every((folder) => !path.startsWith(`${provider}/${folder}/`)),
+  );
