@@ -10,7 +10,7 @@ const sync = createSync({
     'Tasks of a project; those that left it or were deleted are found by a run from the start',
   version: '1.0.0',
   frequency: 'every 30 minutes',
-  autoStart: true,
+  autoStart: false,
   scopes: ['tasks:read'],
   models: { Ticket },
   /** The gid of the project, which its address shows. */

@@ -12,7 +12,7 @@ const sync = createSync({
     'Pull requests of a repository that were changed since the last run; missing ones are deleted by a run from the start',
   version: '1.0.0',
   frequency: 'every 30 minutes',
-  autoStart: true,
+  autoStart: false,
   scopes: ['pullrequest'],
   models: { PullRequest },
   /** `workspace/repository` */

@@ -7,7 +7,7 @@ const sync = createSync({
   description: 'All repositories of a workspace; those that are gone are deleted',
   version: '1.0.0',
   frequency: 'every 6 hours',
-  autoStart: true,
+  autoStart: false,
   scopes: ['repository'],
   models: { Repository },
   /** The name of the workspace in addresses. */

@@ -9,7 +9,7 @@ const sync = createSync({
   description: 'Issues of a project; deleted ones are found by a run from the start',
   version: '1.0.0',
   frequency: 'every 30 minutes',
-  autoStart: true,
+  autoStart: false,
   scopes: ['read_api'],
   models: { Ticket },
   /** Id or path of the project: `group/project`. */

@@ -16,7 +16,7 @@ const sync = createSync({
   description: 'All items of a board with their columns; those that are gone are deleted',
   version: '1.0.0',
   frequency: 'every hour',
-  autoStart: true,
+  autoStart: false,
   scopes: ['boards:read'],
   models: { MondayItem },
   /** The address of the board shows the id. */

@@ -9,7 +9,7 @@ const sync = createSync({
     'Pages of a database with their columns; deleted ones are found by a run from the start',
   version: '1.0.0',
   frequency: 'every 30 minutes',
-  autoStart: true,
+  autoStart: false,
   models: { DatabasePage },
   /** Its address shows the id. */
   metadata: z.object({ databaseId: z.string() }),

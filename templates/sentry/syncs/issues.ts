@@ -8,7 +8,7 @@ const sync = createSync({
     'All issues of an organization that Sentry still has; those that are gone are deleted',
   version: '1.0.0',
   frequency: 'every hour',
-  autoStart: true,
+  autoStart: false,
   scopes: ['event:read'],
   models: { SentryIssue },
   /** The slug of the organization, which its address shows. */

@@ -7,7 +7,7 @@ const sync = createSync({
   description: 'All projects of an organization; those that are gone are deleted',
   version: '1.0.0',
   frequency: 'every 6 hours',
-  autoStart: true,
+  autoStart: false,
   scopes: ['org:read'],
   models: { SentryProject },
   /** The slug of the organization, which its address shows. */

@@ -13,7 +13,7 @@ const sync = createSync({
     'Rows of a sheet that were changed since the last run; deleted ones are found by a run from the start',
   version: '1.0.0',
   frequency: 'every 15 minutes',
-  autoStart: true,
+  autoStart: false,
   scopes: ['READ_SHEETS'],
   models: { SmartsheetRow },
   /** The id of the sheet, which its properties show. */
