@@ -24,9 +24,13 @@ const vector = z
   .strictObject({
     /** Page of the provider that shows how it is signed. */
     documentation: z.url({ protocol: /^https$/ }),
-    checked_at: z.iso.date(),
-    /** `public code`: code of others that names the page, where the page itself could not be read. */
-    confirmed_by: z.enum(['documentation', 'official client', 'public code']),
+    /** Null for an `earlier rule`. */
+    checked_at: z.iso.date().nullable(),
+    /**
+     * `documentation`: the page was read; `official client`: code of the provider; `public code`: code of others that
+     * verifies the same, while the page was not read; `earlier rule`: the catalog had the rule before it had vectors.
+     */
+    confirmed_by: z.enum(['documentation', 'official client', 'public code', 'earlier rule']),
     /** `published`: body, secret and signature stand in the documentation or in the provider's own client. */
     origin: z.enum(['published', 'computed']),
     /** What computed the signature, and of what: never the code under test. */
