@@ -67,7 +67,7 @@ describe('templates of three categories on fakes of their providers, from an emp
   it('deploys an edited function, and runs it again', async () => {
     const path = file('hubspot/contact.ts');
     const text = readFileSync(path, 'utf8');
-    writeFileSync(path, text.replace('properties.jobtitle ?? null', "'Director'"));
+    writeFileSync(path, text.replace(/job_title: .*,/, "job_title: 'Director',"));
     await expect
       .poll(() => developing.printed)
       .toContain('ran hubspot/contacts: Contact 5 updated');
@@ -99,6 +99,10 @@ describe('templates of three categories on fakes of their providers, from an emp
       `npx svc dryrun hubspot/actions/create-contact me --input '${input}'`,
     );
     expect(output).toContain('"id": "101"');
+    const [rename = ''] = commandsIn(developing.printed).filter((one) =>
+      one.startsWith('npx svc dryrun demo/actions/rename-contact me --input'),
+    );
+    expect(await terminal.run(rename)).toContain('"name": "Ada Lovelace"');
   });
 
   it('plays a fixture that has changed', async () => {
@@ -115,8 +119,11 @@ describe('templates of three categories on fakes of their providers, from an emp
   it('shows why a function fails', async () => {
     const path = file('jira/syncs/projects.ts');
     const text = readFileSync(path, 'utf8');
-    writeFileSync(path, text.replace('limit: 100', 'limit: 5000'));
-    await expect.poll(() => developing.printed).toMatch(/failed jira\/projects: .*400/);
+    writeFileSync(
+      path,
+      text.replace(/exec: .*\{/, "$& await svc.get({ endpoint: '/none', retries: 0 });"),
+    );
+    await expect.poll(() => developing.printed).toMatch(/failed jira\/projects: .*404/);
     const [, id = ''] = /npx svc runs show (\S+)/.exec(developing.printed) ?? [];
     expect(await terminal.run(`npx svc runs show ${id}`)).toContain('jira/syncs/projects.ts:');
   });

@@ -1,11 +1,15 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ApiError } from '#client/index.ts';
 import { isObjectFixture, type ObjectFixture } from '#fake-providers/objects/fixture.ts';
 import { counted } from '#kernel/counted.ts';
+import { objectOf } from '#kernel/stable-json.ts';
 import { columns } from '../columns.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
 import type { Context } from '../context.ts';
 import type { LocalProject } from '../deploy/missing-integrations.ts';
 import { CommandFailure } from '../exit.ts';
+import { mocksPath } from '../mocks/mocks.ts';
 import { refusalText } from '../refusal-text.ts';
 import { FakedSession, fakedConnection } from './faked-session.ts';
 import { fixturesState } from './project-fakes.ts';
@@ -13,7 +17,7 @@ import { RunReport } from './run-report.ts';
 import { announceFakes, readRunningFakes } from './running-fakes.ts';
 
 const keysText = `Here, with Enter: c  documents change at the providers    d  some are deleted
-                  r  all syncs run again, from the start    Ctrl-C  ends and removes everything`;
+                  r  all syncs run again, from the start    Ctrl-C  ends; the records are gone then`;
 
 /** Deploys the functions of a project to a gateway of its own, with a connection of each integration to its fake. */
 export class FakedDeployment implements AsyncDisposable {
@@ -97,7 +101,7 @@ export class FakedDeployment implements AsyncDisposable {
 
   /** Prints where everything is, once and whenever there are other functions. */
   async #introduce(session: FakedSession, all: readonly CompiledFunction[]): Promise<void> {
-    const rows = this.#functions.map((one) => [pathOf(one), ...triedBy(session, one)]);
+    const rows = this.#functions.map((one) => [pathOf(one), this.#trial(session, one)]);
     const keys = [...new Set(all.map(keyOf))];
     const problems = keys.flatMap((key) => session.problemOf(key) ?? []);
     const text = JSON.stringify([session.url, rows, problems]);
@@ -119,6 +123,23 @@ export class FakedDeployment implements AsyncDisposable {
     this.#note(`${keysText}\n`);
   }
 
+  /** How the function is tried. */
+  #trial(session: FakedSession, { entry, artifact }: CompiledFunction): string {
+    const { integrationKey, name } = entry;
+    if (artifact.type === 'on-event') return `(${artifact.event})`;
+    if (artifact.type === 'sync') {
+      const [model = ''] = artifact.output;
+      return `npx svc records ${model} ${fakedConnection} -i ${integrationKey}`;
+    }
+    const fixture = session.fakeOf(integrationKey)?.fixtures.get(name);
+    const input =
+      fixture === undefined || isObjectFixture(fixture)
+        ? savedInput(this.#context.root, integrationKey, name)
+        : fixture.cases[0]?.input;
+    const option = input === undefined ? '' : ` --input ${quoted(JSON.stringify(input))}`;
+    return `npx svc dryrun ${integrationKey}/actions/${name} ${fakedConnection}${option}`;
+  }
+
   /** What somebody types. */
   async #obey(line: string): Promise<void> {
     try {
@@ -134,24 +155,31 @@ export class FakedDeployment implements AsyncDisposable {
   }
 
   async #change(session: FakedSession): Promise<void> {
+    const changed = new Set<string>();
     for (const [key, name, fixture] of this.#objects(session)) {
       if (fixture.changes.length === 0) continue;
       session.fakeOf(key)?.api.dataset(name).change(fixture.changes);
+      changed.add(key);
       this.#note(`${key}: ${counted(fixture.changes.length, 'document')} of ${name} changed`);
     }
-    for (const one of this.#functions) await this.#trigger(session, one, false);
+    for (const one of this.#functions)
+      if (changed.has(keyOf(one))) await this.#trigger(session, one, false);
   }
 
   async #delete(session: FakedSession): Promise<void> {
+    const changed = new Set<string>();
     const fromStart = new Set<string>();
     for (const [key, name, { deletes, deleted }] of this.#objects(session)) {
       if (deleted.length === 0) continue;
       session.fakeOf(key)?.api.dataset(name).delete(deleted);
+      changed.add(key);
       if (deletes.type === 'absent' && deletes.needs_reset) fromStart.add(`${key}/${name}`);
       this.#note(`${key}: ${counted(deleted.length, 'document')} of ${name} deleted`);
     }
-    for (const one of this.#functions)
+    for (const one of this.#functions) {
+      if (!changed.has(keyOf(one))) continue;
       await this.#trigger(session, one, fromStart.has(pathOf(one)));
+    }
   }
 
   *#objects(session: FakedSession): Generator<[key: string, name: string, ObjectFixture]> {
@@ -190,19 +218,10 @@ const pathOf = ({ entry }: CompiledFunction): string => `${entry.integrationKey}
 const listOf = (functions: readonly CompiledFunction[]): string =>
   new Intl.ListFormat('en', { style: 'long' }).format(new Set(functions.map(keyOf)));
 
-/** The command with which the function is tried. */
-function triedBy(session: FakedSession, { entry, artifact }: CompiledFunction): [string] {
-  const { integrationKey, name } = entry;
-  if (artifact.type === 'sync') {
-    const [model = ''] = artifact.output;
-    return [`npx svc records ${model} ${fakedConnection} -i ${integrationKey}`];
-  }
-  if (artifact.type === 'on-event') return [`(${artifact.event})`];
-  const fixture = session.fakeOf(integrationKey)?.fixtures.get(name);
-  const input =
-    fixture === undefined || isObjectFixture(fixture) ? undefined : fixture.cases[0]?.input;
-  const option = input === undefined ? '' : ` --input ${quoted(JSON.stringify(input))}`;
-  return [`npx svc dryrun ${integrationKey}/actions/${name} ${fakedConnection}${option}`];
+/** Of `svc dryrun --save`. */
+function savedInput(root: string, integrationKey: string, name: string): unknown {
+  const file = join(root, mocksPath(integrationKey, name));
+  return existsSync(file) ? objectOf(JSON.parse(readFileSync(file, 'utf8')))['input'] : undefined;
 }
 
 /** For a shell. */
