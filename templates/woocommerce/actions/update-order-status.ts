@@ -1,9 +1,15 @@
 import { createAction } from 'svc';
 import { z } from 'zod';
 
+interface Refusal {
+  response?: { data?: { code?: string } };
+}
+
+const unknownOrder = 'woocommerce_rest_shop_order_invalid_id';
+
 const action = createAction({
   description: 'Sets the status of an order',
-  version: '1.0.0',
+  version: '1.0.1',
   input: z.object({
     id: z.string().regex(/^\d+$/),
     status: z.enum([
@@ -27,8 +33,8 @@ const action = createAction({
       });
       return { id: String(data.id), status: data.status };
     } catch (error) {
-      const { response } = error as { response?: { status?: number } };
-      if (response?.status !== 404) throw error;
+      // A change of what is not there is refused with 400, not with 404 as a look-up is.
+      if ((error as Refusal).response?.data?.code !== unknownOrder) throw error;
       const message = `The shop has no order ${id}`;
       throw new svc.ActionError({ type: 'order_not_found', message });
     }
