@@ -8,7 +8,7 @@ interface Refusal {
 
 const action = createAction({
   description: 'Creates a customer',
-  version: '1.0.0',
+  version: '1.1.0',
   scopes: ['com.intuit.quickbooks.accounting'],
   input: z.object({
     /** No customer, supplier or employee has the same. */
@@ -17,6 +17,8 @@ const action = createAction({
     phone: z.string().optional(),
     first_name: z.string().optional(),
     last_name: z.string().optional(),
+    /** QuickBooks creates one customer for a key, however often it is asked. */
+    idempotency_key: z.string().min(1).max(50).optional(),
   }),
   output: z.object({ id: z.string() }),
 
@@ -24,7 +26,10 @@ const action = createAction({
     try {
       const { data } = await svc.post<{ Customer: { Id: string } }>({
         endpoint: '/v3/company/${connectionConfig.realmId}/customer',
-        params: { minorversion: minorVersion },
+        params: {
+          minorversion: minorVersion,
+          requestid: input.idempotency_key ?? crypto.randomUUID(),
+        },
         data: {
           DisplayName: input.name,
           GivenName: input.first_name,
