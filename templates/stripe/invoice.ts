@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Invoice } from '../models/accounting.js';
 import { isoOf, unitsOf } from './lists.js';
 
-/** An invoice without its lines, of which the list holds the first ten alone. */
+/** An invoice without its lines, of which the list holds the first ones alone. */
 export const InvoiceSummary = Invoice.omit({ lines: true });
 export type InvoiceSummary = z.infer<typeof InvoiceSummary>;
 

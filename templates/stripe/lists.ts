@@ -7,16 +7,33 @@ export async function* listed<Item extends { id: string }>(
   lastId: string | undefined,
 ): AsyncGenerator<Item[]> {
   for (let after = lastId; ;) {
-    const { data } = await svc.get<{ data: Item[]; has_more: boolean }>({
-      endpoint,
-      params: { limit: 100, starting_after: after },
-      retries: 5,
-    });
-    after = data.data.at(-1)?.id;
+    const response = await svc
+      .get<{ data: Item[]; has_more: boolean }>({
+        endpoint,
+        params: { limit: 100, starting_after: after },
+        retries: 5,
+      })
+      .catch((error: unknown) => {
+        if (after === undefined || !isPositionGone(error)) throw error;
+        return null;
+      });
+    after = response?.data.data.at(-1)?.id;
+    // Without its last object a list begins again: what was read is not changed by a second reading.
+    if (response === null) continue;
     if (after === undefined) return;
-    yield data.data;
-    if (!data.has_more) return;
+    yield response.data.data;
+    if (!response.data.has_more) return;
   }
+}
+
+interface Refusal {
+  response?: { data?: { error?: { code?: string; param?: string } } };
+}
+
+/** Whether the object after which a page begins was deleted, such as a draft of an invoice. */
+function isPositionGone(error: unknown): boolean {
+  const { code, param } = (error as Refusal).response?.data?.error ?? {};
+  return code === 'resource_missing' && param === 'starting_after';
 }
 
 /** A time in seconds since the epoch as ISO 8601. */

@@ -6,7 +6,7 @@ import { listed } from '../lists.js';
 
 const sync = createSync({
   description: 'All charges, which Stripe never deletes',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every 6 hours',
   autoStart: true,
   scopes: ['read_only'],
