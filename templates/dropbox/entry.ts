@@ -41,20 +41,25 @@ interface Changes {
   /** Paths that are gone, with everything below them. */
   removed: ReadonlySet<string>;
   saved: DropboxEntry[];
+  /** Paths of files: where a folder stood, nothing is below it any more. */
+  files: ReadonlySet<string>;
 }
 
 /** What entries come to in their order: something may be deleted and made again. */
 export function changesOf(entries: readonly DropboxEntry[]): Changes {
   const removed = new Set<string>();
   const saved = new Map<string, DropboxEntry>();
+  const files = new Set<string>();
   for (const entry of entries) {
     const path = entry.path_lower;
-    if (entry['.tag'] === 'deleted') {
-      removed.add(path);
+    // A file replaces a folder with all that is below it; a folder leaves it as it is.
+    if (entry['.tag'] !== 'folder')
       for (const other of saved.keys()) if (isAtOrBelow(other, path)) saved.delete(other);
-    } else saved.set(path, entry);
+    if (entry['.tag'] === 'deleted') removed.add(path);
+    else saved.set(path, entry);
+    if (entry['.tag'] === 'file') files.add(path);
   }
-  return { removed, saved: [...saved.values()] };
+  return { removed, saved: [...saved.values()], files };
 }
 
 export const isAtOrBelow = (path: string, folder: string): boolean =>

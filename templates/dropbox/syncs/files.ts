@@ -16,12 +16,15 @@ interface Refusal {
 const conflict = 409;
 
 const models = { File: DropboxFile };
-type Handle = Pick<SvcSync<typeof models>, 'batchDelete' | 'listRecords' | 'post'>;
+type Handle = Pick<
+  SvcSync<typeof models>,
+  'batchDelete' | 'getRecordsByIds' | 'listRecords' | 'post'
+>;
 
 const sync = createSync({
   description:
     'All files and folders: those that were changed, moved or deleted since the last run',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['files.metadata.read'],
@@ -43,8 +46,9 @@ const sync = createSync({
         await svc.clearCheckpoint();
         return;
       }
-      const { removed, saved } = changesOf(page.entries);
-      await removePaths(svc, removed);
+      const { removed, saved, files } = changesOf(page.entries);
+      const replaced = begin.isComplete ? await foldersAmong(svc, files) : [];
+      await removePaths(svc, new Set([...removed, ...replaced]));
       await svc.batchSave(saved.map(fileOf), 'File');
       hasMore = page.has_more;
       cursor = page.cursor;
@@ -68,6 +72,13 @@ async function pageAt(svc: Handle, cursor: string): Promise<Listing | null> {
     if (status === conflict && data?.error?.['.tag'] === 'reset') return null;
     throw error;
   }
+}
+
+/** Paths at which a folder stood until now. */
+async function foldersAmong(svc: Handle, paths: ReadonlySet<string>): Promise<string[]> {
+  if (paths.size === 0) return [];
+  const known = await svc.getRecordsByIds([...paths], 'File');
+  return [...known.values()].filter(({ type }) => type === 'folder').map(({ id }) => id);
 }
 
 /** A deleted folder is reported alone: what lies below it goes too. */
