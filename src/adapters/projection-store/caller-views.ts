@@ -1,4 +1,6 @@
+import { GatewayError } from '#kernel/errors.ts';
 import type { CallerViews, RowQueries } from '#ports/projection-store.ts';
+import { engineCode } from './engine-errors.ts';
 import { databaseStatement } from './server.ts';
 
 /** The database that the queries of a scope read: it has the views of the scope and nothing else. */
@@ -50,4 +52,21 @@ export async function shownVersions(
   return new Map(
     [...byScope].map(([scope, found]) => [scope, new Set(found.map(({ comment }) => comment))]),
   );
+}
+
+const accessDenied = '497';
+
+/** The user of a server set up for an earlier release may not make the database of views. */
+export function refuseUngranted(error: unknown): never {
+  if (error instanceof GatewayError && engineCode(error.cause) === accessDenied) {
+    throw new GatewayError(
+      'sql_failed',
+      {
+        message: 'The user of SVC_CLICKHOUSE_URL may not create the views that SQL reads.',
+        fix: 'Run deploy/clickhouse/setup.sql on the server again.',
+      },
+      { cause: error },
+    );
+  }
+  throw error;
 }

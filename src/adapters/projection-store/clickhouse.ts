@@ -10,7 +10,13 @@ import type {
   ViewDefinition,
 } from '#ports/projection-store.ts';
 import { callerSettings, runOn, type ConnectionSettings } from './caller-query.ts';
-import { callerDatabase, dropDatabase, showStatements, shownVersions } from './caller-views.ts';
+import {
+  callerDatabase,
+  dropDatabase,
+  refuseUngranted,
+  showStatements,
+  shownVersions,
+} from './caller-views.ts';
 import type { Connection } from './connection.ts';
 import { openEmbedded, openEmbeddedReader, startEngine } from './embedded.ts';
 import { attempt, type OnPartDamaged } from './engine-errors.ts';
@@ -299,7 +305,7 @@ class ClickHouseStore implements QueryableStore {
     const versions = (await shownVersions(this, database)).get(views.scope);
     if (versions?.size === 1 && versions.has(views.version)) return;
     for (const statement of showStatements(database, views, cluster)) {
-      await this.command(statement, { queryClass: 'heavy' });
+      await this.command(statement, { queryClass: 'heavy' }).catch(refuseUngranted);
     }
   }
 
