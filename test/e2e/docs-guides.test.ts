@@ -149,6 +149,15 @@ describe('a reader of the guides', () => {
     expect(typed).toContain('Contact');
   });
 
+  it('queries with SQL', async () => {
+    const [counted = '', piped = ''] = await follow(blocksOf(page('sql'), 'sh'));
+    expect(counted).toMatch(/Contact.* 250 /);
+    expect(counted).toMatch(/^"status","runs","ms"$/m);
+    expect(JSON.parse(piped)).toMatchObject({ columns: [{ name: 'changes', type: 'UInt64' }] });
+    const file = readFileSync(join(folder, 'contacts.parquet'));
+    expect(file.subarray(0, 4).toString()).toBe('PAR1');
+  });
+
   it('rebuilds tables and moves a group as an operator', async () => {
     const blocks = blocksOf(page('guide-operators'), 'sh');
     const [look = '', rebuilt = '', , groups = '', replayed = '', runs = ''] = await follow(blocks);
