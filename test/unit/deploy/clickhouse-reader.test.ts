@@ -17,7 +17,7 @@ const own = '0b4e5f0a-5555-4aaa-8bbb-000000000005';
 const other = '0b4e5f0a-6666-4aaa-8bbb-000000000006';
 const everything = '<access_management>1</access_management>';
 
-/** The engine has one user at a time: `rights` are those of who asks, `svc` is the gateway's user. */
+/** The engine has one user at a time: `rights` are those of the caller, `svc` is the gateway's user. */
 const users = (rights: string): string => `<clickhouse>
   <profiles><default/></profiles><quotas><default/></quotas>
   <users>
@@ -63,7 +63,7 @@ describe('the user of reader.sql', () => {
     const page = new URL('../../../deploy/clickhouse/reader.sql', import.meta.url);
     const grants = statementsOf(await readFile(page, 'utf8')).filter((one) => /^GRANT/.test(one));
     expect(grants).toEqual(['GRANT SELECT ON gateway_sql_ENVIRONMENT.* TO dashboard_ENVIRONMENT']);
-    // Who asked before may do everything: the attempts would read it.
+    // The user before may do everything: the attempts would read it.
     expect((await ask(`SELECT * FROM gateway.records`)).text).toContain(secret);
     await front.kill();
     const granted = grants.map((one) =>
