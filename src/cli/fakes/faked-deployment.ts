@@ -24,6 +24,8 @@ export class FakedDeployment implements AsyncDisposable {
   readonly #context: Context;
   readonly #isJson: boolean;
   readonly #stopListening: () => void;
+  /** A Ctrl-C reaches a program that npm started twice: the second one must not cut its end short. */
+  readonly #stopIgnoring: () => void;
   readonly #report: RunReport;
   #opening: Promise<FakedSession>;
   #announced: Disposable | null = null;
@@ -43,6 +45,7 @@ export class FakedDeployment implements AsyncDisposable {
     this.#opening = this.#open(null);
     // It fails when its first functions are brought.
     this.#opening.catch(() => undefined);
+    this.#stopIgnoring = context.onInterrupt(() => undefined);
     this.#stopListening = context.onLine((line) => void this.#obey(line));
   }
 
@@ -209,6 +212,7 @@ export class FakedDeployment implements AsyncDisposable {
     await session?.[Symbol.asyncDispose]();
     // A session that opened meanwhile has announced itself.
     this.#announced?.[Symbol.dispose]();
+    this.#stopIgnoring();
   }
 }
 
