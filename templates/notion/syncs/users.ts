@@ -4,8 +4,9 @@ import { pagesOf, type NotionList } from '../pages.js';
 import { NotionUser, userOf, type NotionApiUser } from '../user.js';
 
 const sync = createSync({
-  description: 'All people and bots of the workspace; those that are gone are deleted',
-  version: '1.0.0',
+  description:
+    'All members and bots of the workspace, without guests; those that are gone are deleted',
+  version: '1.0.1',
   frequency: 'every 6 hours',
   autoStart: true,
   models: { NotionUser },
