@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { type Client, ApiError, createClient } from '#client/index.ts';
@@ -83,7 +84,8 @@ export function listenToLines(listener: (line: string) => void): () => void {
   );
   return () => {
     lines.close();
-    process.stdin.unref();
+    // A file, such as /dev/null, keeps no command from ending.
+    if (process.stdin instanceof Socket) process.stdin.unref();
   };
 }
 

@@ -137,4 +137,15 @@ describe('templates of three categories on fakes of their providers, from an emp
     const refused = await terminal.runFailing('npx svc records Contact me -i hubspot');
     expect(refused).toContain('No API key of dev');
   });
+
+  it('ends the same where it has no input, as in the background', async () => {
+    const other = reader.terminal();
+    await other.run(`export TMPDIR='${temporary}'\ncd ~/empty`);
+    const unattended = other.watch('npx svc dev --fakes < /dev/null\n');
+    await expect.poll(() => unattended.printed).toContain('Each integration has the connection');
+    await unattended.interrupt();
+    expect(unattended.printed).not.toContain('Unexpected failure');
+    const folders = () => readdirSync(temporary).filter((name) => name.startsWith('svc-fakes-'));
+    await expect.poll(folders).toEqual([]);
+  });
 });
