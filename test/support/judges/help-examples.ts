@@ -17,9 +17,8 @@ function exampleOf(help: string): string {
 
 /** The arguments of the example in the example world. */
 export const argumentsHere = (example: string): string[] =>
-  here
-    .reduce((text, [from, to]) => text.replace(from, to), example)
-    .split(' ')
+  [...here.reduce((text, [from, to]) => text.replace(from, to), example).matchAll(/"([^"]*)"|\S+/g)]
+    .map(([word, quoted]) => quoted ?? word)
     .slice(1);
 
 /** They change the log of a machine, need another gateway or project, or run a program, and have tests of their own. */

@@ -30,7 +30,7 @@ const connectionRows: readonly Row[] = [
     path: '/providers/hubspot/templates',
   })),
   row('GET /providers/{provider}/templates/{name}', K(''), 200, () => ({
-    path: '/providers/hubspot/templates/contacts',
+    path: '/providers/hubspot/templates/create-contact',
   })),
   row('GET /integrations', KorC('integrations:list|integrations:list_credentials'), 200),
   creating('POST /integrations', K('integrations:create'), 400, ({ integration }) => ({
