@@ -27,8 +27,8 @@ const defects: readonly {
   {
     template: 'jira/projects',
     file: 'jira/syncs/projects.ts',
-    from: 'limit: 100',
-    to: 'limit: 500',
+    from: 'maxResults: 100',
+    to: 'maxResults: 500',
     situation: 'first sync',
     reason: /limit_too_large: 500/,
   },
