@@ -155,6 +155,8 @@ const exchange = z.strictObject({
   method,
   endpoint: z.string().startsWith('/'),
   params: texts.default({}),
+  /** Such as an idempotency key; names in lower case. Others may be sent too. */
+  headers: texts.default({}),
   /** JSON. */
   body: z.json().optional(),
   form: texts.optional(),

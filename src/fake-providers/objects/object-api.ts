@@ -204,13 +204,16 @@ export class ObjectApi {
     return exact ?? found.sort((one, other) => common(other) - common(one))[0] ?? null;
   }
 
-  #isSent({ params, body, form }: Exchange, sent: SentParameters): boolean {
+  #isSent({ params, headers, body, form }: Exchange, sent: SentParameters): boolean {
     const query = Object.fromEntries(
       [...sent.query].filter(([name]) => !this.#ownParameters.has(name)),
     );
     const isSameBody =
       body === undefined && form === undefined ? true : isLike(form ?? body ?? {}, sent.body);
-    return isSameBody && isLike(params, query);
+    const hasHeaders = Object.entries(headers).every(([name, value]) =>
+      isLike(value, sent.headers[name]),
+    );
+    return isSameBody && hasHeaders && isLike(params, query);
   }
 
   #demandParameters(query: URLSearchParams, rules: ListRules): void {

@@ -3,13 +3,15 @@ import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import { patternOf } from '#modules/connections/providers/pattern.ts';
 import { demand, type ReceivedRequest } from '../exchange.ts';
 
-/** What a request sends: its query, and its body as JSON or a form. */
+/** What a request sends: its query, its headers, and its body as JSON or a form. */
 export class SentParameters {
   readonly query: URLSearchParams;
+  readonly headers: ReceivedRequest['headers'];
   readonly body: JsonObject;
 
   constructor({ url, headers, body }: Pick<ReceivedRequest, 'url' | 'headers' | 'body'>) {
     this.query = url.searchParams;
+    this.headers = headers;
     const type = headers['content-type'] ?? '';
     if (body === '') this.body = {};
     else if (type.startsWith('application/x-www-form-urlencoded'))

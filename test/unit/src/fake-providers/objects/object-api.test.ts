@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Refusal } from '#fake-providers/exchange.ts';
-import { parseFixture } from '#fake-providers/objects/fixture.ts';
+import { isObjectFixture, parseFixture } from '#fake-providers/objects/fixture.ts';
 import { ObjectApi } from '#fake-providers/objects/object-api.ts';
 
 const fixture = parseFixture({
@@ -191,4 +191,39 @@ it('answers what no object does from the most similar case, when it may', () => 
   api.answersFromCases = true;
   expect(post(endpoint).body).toEqual({ renamed: true });
   expect(() => post('/other')).toThrow(Refusal);
+});
+
+it('demands the headers of a case, in which {text} stands for any text', () => {
+  const call = parseFixture({
+    documentation: ['https://example.com/docs'],
+    checked_at: '2026-11-27',
+    cases: [
+      {
+        name: 'creates',
+        exchanges: [
+          {
+            method: 'POST',
+            endpoint: '/things',
+            headers: { 'idempotency-key': '{text}' },
+            response: { body: { id: 'a' } },
+          },
+        ],
+      },
+    ],
+  });
+  const api = new ObjectApi(new Map([['act', call]]));
+  api.exchanges = isObjectFixture(call) ? [] : (call.cases[0]?.exchanges ?? []);
+  const post = (headers: Record<string, string>) =>
+    api.answer(
+      {
+        role: 'api',
+        method: 'POST',
+        url: new URL('https://example.com/things'),
+        headers: { ...headers, accept: 'application/json' },
+        body: '',
+      },
+      '/things',
+    ).body;
+  expect(() => post({})).toThrow(Refusal);
+  expect(post({ 'idempotency-key': 'k1' })).toEqual({ id: 'a' });
 });
