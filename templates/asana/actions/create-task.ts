@@ -6,10 +6,11 @@ interface Refusal {
 }
 
 const badRequest = 400;
+const notFound = 404;
 
 const action = createAction({
   description: 'Creates a task in a project',
-  version: '1.0.0',
+  version: '1.0.1',
   scopes: ['tasks:write'],
   input: z.object({
     /** The gid of the project. */
@@ -39,7 +40,8 @@ const action = createAction({
       return { id: data.data.gid, url: data.data.permalink_url };
     } catch (error) {
       const { status, data } = (error as Refusal).response ?? {};
-      if (status !== badRequest) throw error;
+      // 404: an object that the request names is not there.
+      if (status !== badRequest && status !== notFound) throw error;
       const message = data?.errors?.[0]?.message ?? 'Asana refuses the task';
       throw new svc.ActionError({ type: 'task_refused', message });
     }

@@ -1,9 +1,15 @@
 import { createAction } from 'svc';
 import { z } from 'zod';
 
+interface Refusal {
+  response?: { status?: number; headers?: Record<string, string> };
+}
+
+const conflict = 409;
+
 const action = createAction({
   description: 'Creates an employee',
-  version: '1.0.0',
+  version: '1.1.0',
   input: z.object({
     first_name: z.string().min(1),
     last_name: z.string().min(1),
@@ -33,10 +39,11 @@ const action = createAction({
       const id = String(headers['location']).split('/').at(-1) ?? '';
       return { id };
     } catch (error) {
-      const { status } = (error as { response?: { status?: number } }).response ?? {};
-      if (status !== 409) throw error;
-      const message = 'An employee with this address exists';
-      throw new svc.ActionError({ type: 'employee_exists', message });
+      const { status, headers } = (error as Refusal).response ?? {};
+      // Of a value that BambooHR does not take, such as an address that another employee has.
+      if (status !== conflict) throw error;
+      const message = headers?.['x-bamboohr-error-message'] ?? 'BambooHR refuses a value';
+      throw new svc.ActionError({ type: 'employee_refused', message });
     }
   },
 });

@@ -1,9 +1,12 @@
 import { createAction } from 'svc';
 import { z } from 'zod';
 
+/** As BambooHR calls them. */
+const statuses = { approved: 'approved', declined: 'denied', cancelled: 'canceled' } as const;
+
 const action = createAction({
   description: 'Approves, declines or cancels a time off request',
-  version: '1.0.0',
+  version: '1.0.1',
   input: z.object({
     id: z.string().regex(/^\d+$/),
     status: z.enum(['approved', 'declined', 'cancelled']),
@@ -15,7 +18,7 @@ const action = createAction({
     try {
       await svc.put({
         endpoint: `/v1/time_off/requests/${id}/status`,
-        data: { status: status === 'declined' ? 'denied' : status, note },
+        data: { status: statuses[status], note },
         retries: 3,
       });
       return { id, status };

@@ -2,14 +2,16 @@ import { createAction } from 'svc';
 import { z } from 'zod';
 
 interface Refusal {
-  response?: { status?: number; data?: { errorDescription?: string } };
+  response?: { status?: number; data?: { error?: string; errorDescription?: string } };
 }
 
 const badRequest = 400;
+/** Of a folder that is not there, or that the person may not see. */
+const unknownFolder = new Set(['resource_not_found', 'access_forbidden']);
 
 const action = createAction({
   description: 'Creates a task in a folder or project',
-  version: '1.0.0',
+  version: '1.1.0',
   scopes: ['wsReadWrite'],
   input: z.object({
     /** The id of the folder or project. */
@@ -38,9 +40,13 @@ const action = createAction({
       return { id: task.id, url: task.permalink };
     } catch (error) {
       const { status, data } = (error as Refusal).response ?? {};
-      if (status !== badRequest) throw error;
+      const isUnknown = unknownFolder.has(data?.error ?? '');
+      if (status !== badRequest && !isUnknown) throw error;
       const message = data?.errorDescription ?? 'Wrike refuses the task';
-      throw new svc.ActionError({ type: 'task_refused', message });
+      throw new svc.ActionError({
+        type: isUnknown ? 'collection_not_found' : 'task_refused',
+        message,
+      });
     }
   },
 });
