@@ -13,15 +13,18 @@ interface Operation {
   query: string;
   variables: Record<string, unknown>;
   retries: number;
+  /** Of a mutation: monday.com executes it once for a key, however often it is sent. */
+  idempotencyKey?: string;
 }
 
 /** @throws Error with the messages of the response, which has the status 200 */
 export async function request<Data>(
   svc: Pick<SvcAction, 'post'>,
-  { name, query, variables, retries }: Operation,
+  { name, query, variables, retries, idempotencyKey }: Operation,
 ): Promise<Data> {
   const { data } = await svc.post<Response<Data>>({
     endpoint: '/v2',
+    ...(idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } }),
     data: { operationName: name, query, variables },
     retries,
   });

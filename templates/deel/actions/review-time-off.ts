@@ -7,7 +7,7 @@ interface ReviewResponse {
 
 const action = createAction({
   description: 'Approves or declines a time off request',
-  version: '1.0.0',
+  version: '1.0.1',
   scopes: ['time-off:write'],
   input: z.object({ id: z.string().min(1), status: z.enum(['approved', 'declined']) }),
   output: z.object({ id: z.string(), status: z.enum(['approved', 'declined']) }),
@@ -15,6 +15,7 @@ const action = createAction({
   exec: async (svc, { id, status }) => {
     const { data } = await svc.post<ReviewResponse>({
       endpoint: '/time_offs/review',
+      headers: { 'idempotency-key': crypto.randomUUID() },
       data: { data: [{ id, status: status === 'approved' ? 'APPROVED' : 'REJECTED' }] },
       retries: 3,
     });

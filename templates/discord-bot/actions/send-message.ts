@@ -10,15 +10,18 @@ const types: Readonly<Record<number, string>> = {
   404: 'channel_not_found',
 };
 
+/** A nonce has up to 25 characters. */
+const randomNonce = () => crypto.randomUUID().replaceAll('-', '').slice(0, 25);
+
 const action = createAction({
   description: 'Sends a message to a channel; of its mentions, those of users alone notify',
-  version: '1.0.0',
+  version: '1.0.1',
   input: z.object({
     channel_id: z.string().min(1),
     content: z.string().min(1).max(2000),
     /** The message of the same channel that it replies to. */
     reply_to: z.string().min(1).optional(),
-    /** A second message with the same key within a few minutes is not sent. */
+    /** Discord sends one message for a key within a few minutes, however often it is asked. */
     idempotency_key: z.string().min(1).max(25).optional(),
   }),
   output: z.object({ id: z.string() }),
@@ -34,7 +37,8 @@ const action = createAction({
           content,
           allowed_mentions: { parse: ['users'] },
           message_reference: replyTo === undefined ? undefined : { message_id: replyTo },
-          ...(key === undefined ? {} : { nonce: key, enforce_nonce: true }),
+          nonce: key ?? randomNonce(),
+          enforce_nonce: true,
         },
         retries: 3,
       });

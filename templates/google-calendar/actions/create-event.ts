@@ -2,13 +2,19 @@ import { createAction } from 'svc';
 import { z } from 'zod';
 
 const notFound = 404;
+const conflict = 409;
+
+interface EventAccess {
+  id: string;
+  htmlLink?: string;
+}
 
 /** A date lasts the whole day; Google wants the day after the last as end. */
 const timeOf = (time: string) => (time.includes('T') ? { dateTime: time } : { date: time });
 
 const action = createAction({
   description: 'Creates an event in a calendar',
-  version: '1.0.0',
+  version: '1.0.1',
   scopes: ['https://www.googleapis.com/auth/calendar.events'],
   input: z.object({
     /** Default: the calendar of the person. */
@@ -28,11 +34,15 @@ const action = createAction({
 
   exec: async (svc, input) => {
     const calendarId = input.calendar_id ?? 'primary';
+    const endpoint = `/calendars/${encodeURIComponent(calendarId)}/events`;
+    // A repeated attempt creates no second event.
+    const id = crypto.randomUUID().replaceAll('-', '');
     try {
-      const { data } = await svc.post<{ id: string; htmlLink?: string }>({
-        endpoint: `/calendars/${encodeURIComponent(calendarId)}/events`,
+      const { data } = await svc.post<EventAccess>({
+        endpoint,
         params: { sendUpdates: input.sends_invitations === true ? 'all' : 'none' },
         data: {
+          id,
           summary: input.title,
           description: input.description,
           location: input.location,
@@ -45,6 +55,11 @@ const action = createAction({
       return { id: data.id, url: data.htmlLink ?? null };
     } catch (error) {
       const { status } = (error as { response?: { status?: number } }).response ?? {};
+      if (status === conflict) {
+        // An earlier attempt created it, although its response was lost.
+        const { data } = await svc.get<EventAccess>({ endpoint: `${endpoint}/${id}`, retries: 3 });
+        return { id: data.id, url: data.htmlLink ?? null };
+      }
       if (status !== notFound) throw error;
       const message = `There is no calendar ${calendarId}`;
       throw new svc.ActionError({ type: 'calendar_not_found', message });

@@ -1,18 +1,19 @@
 import { createAction } from 'svc';
 import { z } from 'zod';
 
-interface CreationResponse {
-  data?: {
-    issueCreate: {
-      success: boolean;
-      issue: { id: string; identifier: string; url: string } | null;
-    };
-  } | null;
+interface IssueAccess {
+  id: string;
+  identifier: string;
+  url: string;
+}
+
+interface Answer {
+  data?: { issueCreate?: { issue: IssueAccess | null } | null; issue?: IssueAccess } | null;
   errors?: { message: string; extensions?: { userPresentableMessage?: string } }[];
 }
 
 interface Refusal {
-  response?: { status?: number; data?: CreationResponse };
+  response?: { status?: number; data?: Answer };
 }
 
 const badRequest = 400;
@@ -24,11 +25,15 @@ const mutation = `mutation issueCreate($input: IssueCreateInput!) {
   }
 }`;
 
+const query = `query issue($id: String!) {
+  issue(id: $id) { id identifier url }
+}`;
+
 const priorities = { urgent: 1, high: 2, normal: 3, low: 4 } as const;
 
 const action = createAction({
   description: 'Opens an issue in a team',
-  version: '1.0.0',
+  version: '1.0.1',
   scopes: ['issues:create'],
   input: z.object({
     team_id: z.string().min(1),
@@ -42,7 +47,25 @@ const action = createAction({
   output: z.object({ id: z.string(), key: z.string(), url: z.string() }),
 
   exec: async (svc, input) => {
+    const ask = (operationName: string, text: string, variables: Record<string, unknown>) =>
+      svc
+        .post<Answer>({
+          endpoint: '/graphql',
+          data: { operationName, query: text, variables },
+          retries: 3,
+        })
+        .then(
+          (response) => response.data,
+          (error: unknown) => {
+            const { status, data: refusal } = (error as Refusal).response ?? {};
+            if (status !== badRequest || refusal?.errors === undefined) throw error;
+            return refusal;
+          },
+        );
+    // With an id of its own a repeated attempt opens no second issue.
+    const id = crypto.randomUUID();
     const issue = {
+      id,
       teamId: input.team_id,
       title: input.title,
       description: input.description,
@@ -50,23 +73,11 @@ const action = createAction({
       assigneeId: input.assignee_id,
       labelIds: input.label_ids,
     };
-    const data = await svc
-      .post<CreationResponse>({
-        endpoint: '/graphql',
-        data: { operationName: 'issueCreate', query: mutation, variables: { input: issue } },
-        retries: 3,
-      })
-      .then(
-        (response) => response.data,
-        (error: unknown) => {
-          const { status, data: refusal } = (error as Refusal).response ?? {};
-          if (status !== badRequest || refusal?.errors === undefined) throw error;
-          return refusal;
-        },
-      );
-    const created = data.data?.issueCreate.issue;
-    if (created) return { id: created.id, key: created.identifier, url: created.url };
-    const [refusal] = data.errors ?? [];
+    const { data, errors } = await ask('issueCreate', mutation, { input: issue });
+    // What is refused may have been opened by an earlier attempt whose response was lost.
+    const opened = data?.issueCreate?.issue ?? (await ask('issue', query, { id })).data?.issue;
+    if (opened) return { id: opened.id, key: opened.identifier, url: opened.url };
+    const [refusal] = errors ?? [];
     const message =
       refusal?.extensions?.userPresentableMessage ?? refusal?.message ?? 'Linear refuses the issue';
     throw new svc.ActionError({ type: 'issue_refused', message });

@@ -8,7 +8,7 @@ const mutation = `mutation createItem($board: ID!, $group: String, $name: String
 
 const action = createAction({
   description: 'Creates an item in a board',
-  version: '1.0.0',
+  version: '1.0.1',
   scopes: ['boards:write'],
   input: z.object({
     board_id: z.string().min(1),
@@ -24,6 +24,7 @@ const action = createAction({
       query: mutation,
       variables: { board: input.board_id, group: input.group_id, name: input.name },
       retries: 3,
+      idempotencyKey: crypto.randomUUID(),
     });
     return item;
   },

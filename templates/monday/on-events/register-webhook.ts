@@ -4,7 +4,7 @@ import { newSecret, webhookAddress } from '../../shared/webhooks.js';
 
 const onEvent = createOnEvent({
   description: 'Registers a webhook of the items of the board',
-  version: '1.0.0',
+  version: '1.0.1',
   event: 'post-connection-creation',
   metadata: z.object({
     board: z.string(),
@@ -19,6 +19,8 @@ const onEvent = createOnEvent({
     await svc.updateMetadata({ webhookToken });
     const { data } = await svc.post<{ data: { create_webhook: { id: string } } }>({
       endpoint: '/v2',
+      // A repeated attempt registers no second webhook.
+      headers: { 'idempotency-key': crypto.randomUUID() },
       data: {
         query:
           'mutation ($board: ID!, $url: String!) { create_webhook(board_id: $board, url: $url, event: change_column_value) { id } }',

@@ -3,15 +3,20 @@ import { z } from 'zod';
 import { Incident, incidentOf, type PagerDutyApiIncident } from '../incident.js';
 
 interface Refusal {
-  response?: { status?: number; data?: { error?: { message?: string; errors?: string[] } } };
+  response?: {
+    status?: number;
+    data?: { error?: { code?: number; message?: string; errors?: string[] } };
+  };
 }
 
 const badRequest = 400;
+/** Also of a key that an open incident has. */
+const wrongArguments = 2002;
 
 const action = createAction({
   description: 'Triggers an incident of a service',
-  version: '1.0.0',
-  scopes: ['incidents.write'],
+  version: '1.0.1',
+  scopes: ['incidents.read', 'incidents.write'],
   input: z.object({
     title: z.string().min(1),
     service_id: z.string().min(1),
@@ -27,6 +32,8 @@ const action = createAction({
   output: Incident,
 
   exec: async (svc, input) => {
+    // A repeated attempt triggers no second incident.
+    const incidentKey = input.incident_key ?? crypto.randomUUID();
     try {
       const { data } = await svc.post<{ incident: PagerDutyApiIncident }>({
         endpoint: '/incidents',
@@ -41,7 +48,7 @@ const action = createAction({
               input.details === undefined
                 ? undefined
                 : { type: 'incident_body', details: input.details },
-            incident_key: input.incident_key,
+            incident_key: incidentKey,
             escalation_policy:
               input.escalation_policy_id === undefined
                 ? undefined
@@ -54,6 +61,16 @@ const action = createAction({
     } catch (error) {
       const { status, data } = (error as Refusal).response ?? {};
       if (status !== badRequest) throw error;
+      if (data?.error?.code === wrongArguments && input.incident_key === undefined) {
+        // An earlier attempt may have triggered it, although its response was lost.
+        const { data: found } = await svc.get<{ incidents: PagerDutyApiIncident[] }>({
+          endpoint: '/incidents',
+          params: { incident_key: incidentKey },
+          retries: 3,
+        });
+        const [triggered] = found.incidents;
+        if (triggered !== undefined) return incidentOf(triggered);
+      }
       const { message = 'PagerDuty refuses the incident', errors = [] } = data?.error ?? {};
       throw new svc.ActionError({
         type: 'incident_refused',

@@ -10,10 +10,11 @@ interface Refusal {
 }
 
 const badRequest = 400;
+const notFound = 404;
 
 const action = createAction({
   description: 'Creates a task',
-  version: '1.0.0',
+  version: '1.1.0',
   scopes: ['data:read_write'],
   input: z.object({
     title: z.string().min(1),
@@ -29,6 +30,8 @@ const action = createAction({
     try {
       const { data } = await svc.post<{ id: string }>({
         endpoint: '/api/v1/tasks',
+        // A repeated attempt creates no second task.
+        headers: { 'x-request-id': crypto.randomUUID() },
         data: {
           content: input.title,
           description: input.description,
@@ -41,7 +44,8 @@ const action = createAction({
       return { id: data.id, url: urlOf(data.id) };
     } catch (error) {
       const { status, data } = (error as Refusal).response ?? {};
-      if (status !== badRequest) throw error;
+      // An id of another form is refused with 400, that of a project which is not there with 404.
+      if (status !== badRequest && status !== notFound) throw error;
       const { argument, explanation } = data?.error_extra ?? {};
       const details = explanation ?? argument;
       const message = data?.error ?? 'Todoist refuses the task';
