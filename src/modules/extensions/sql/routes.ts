@@ -75,7 +75,7 @@ const query = defineRoute({
       otherTypes: ['text/csv', 'application/vnd.apache.parquet', 'text/plain'],
     },
   },
-  errors: ['sql_refused', 'sql_failed', 'sql_limit', 'projection_unavailable'],
+  errors: ['sql_refused', 'sql_failed', 'sql_limit'],
   async handle({ body, caller, services }) {
     const { environmentUid } = caller;
     const { query: sql, format, max_rows: rowsMax, timeout_s: seconds } = body;
