@@ -4,7 +4,7 @@ import { newSecret, webhookAddress } from '../../shared/webhooks.js';
 
 const onEvent = createOnEvent({
   description: 'Registers a webhook of every object',
-  version: '1.0.0',
+  version: '1.0.1',
   event: 'post-connection-creation',
   metadata: z.object({ webhookId: z.string().optional(), webhookSecret: z.string().optional() }),
 
@@ -14,6 +14,7 @@ const onEvent = createOnEvent({
     const { data } = await svc.post<{ data: { id: number } }>({
       endpoint: '/v1/webhooks',
       data: {
+        name: 'svc',
         subscription_url: await webhookAddress(svc),
         event_action: '*',
         event_object: '*',
