@@ -1,19 +1,19 @@
 import { createOnEvent } from 'svc';
 import { z } from 'zod';
-import { newSecret, webhookAddress } from '../../shared/webhooks.js';
+import { webhookAddress } from '../../shared/webhooks.js';
 
 const onEvent = createOnEvent({
-  description: 'Registers a webhook of the invitees of the user',
-  version: '1.0.0',
+  description:
+    'Registers a webhook of the invitees of the user; the signing key of the app signs it, which is the webhook secret of the integration',
+  version: '1.0.1',
   event: 'post-connection-creation',
-  metadata: z.object({ webhookId: z.string().optional(), webhookSecret: z.string().optional() }),
+  metadata: z.object({ webhookId: z.string().optional() }),
 
   exec: async (svc) => {
     const { data: me } = await svc.get<{
       resource: { uri: string; current_organization: string };
     }>({ endpoint: '/users/me', retries: 3 });
-    const webhookSecret = newSecret();
-    await svc.updateMetadata({ webhookSecret });
+    // No `signing_key`: Calendly takes one with personal access tokens alone.
     const { data } = await svc.post<{ resource: { uri: string } }>({
       endpoint: '/webhook_subscriptions',
       data: {
@@ -22,7 +22,6 @@ const onEvent = createOnEvent({
         organization: me.resource.current_organization,
         user: me.resource.uri,
         scope: 'user',
-        signing_key: webhookSecret,
       },
       retries: 3,
     });

@@ -4,9 +4,9 @@ import { isGone } from '../../shared/webhooks.js';
 
 const onEvent = createOnEvent({
   description: 'Removes the webhook of a connection that is deleted',
-  version: '1.0.0',
+  version: '1.0.1',
   event: 'pre-connection-deletion',
-  metadata: z.object({ webhookId: z.string().optional(), webhookSecret: z.string().optional() }),
+  metadata: z.object({ webhookId: z.string().optional() }),
 
   exec: async (svc) => {
     const { webhookId } = await svc.getMetadata();
