@@ -1,10 +1,13 @@
 import { createOnEvent } from 'svc';
 import { z } from 'zod';
-import { isGone } from '../../shared/webhooks.js';
+import { request } from '../graphql.js';
+
+const removal = 'mutation RemoveWebhook($id: ID!) { delete_webhook(id: $id) { id } }';
+const list = 'query ListWebhooks($board: ID!) { webhooks(board_id: $board) { id } }';
 
 const onEvent = createOnEvent({
   description: 'Removes the webhook of a connection that is deleted',
-  version: '1.0.0',
+  version: '1.0.1',
   event: 'pre-connection-deletion',
   metadata: z.object({
     board: z.string(),
@@ -13,19 +16,20 @@ const onEvent = createOnEvent({
   }),
 
   exec: async (svc) => {
-    const { webhookId } = await svc.getMetadata();
+    const { webhookId, board } = await svc.getMetadata();
     if (webhookId === undefined) return;
+    const [id, retries] = [webhookId, 3];
     try {
-      await svc.post({
-        endpoint: '/v2',
-        data: {
-          query: 'mutation ($id: ID!) { delete_webhook(id: $id) { id } }',
-          variables: { id: webhookId },
-        },
-        retries: 3,
-      });
+      await request(svc, { name: 'RemoveWebhook', query: removal, variables: { id }, retries });
     } catch (error) {
-      if (!isGone(error)) throw error;
+      // No error of an unknown webhook is documented: it is gone when the board does not list it.
+      const { webhooks } = await request<{ webhooks: ({ id: string } | null)[] | null }>(svc, {
+        name: 'ListWebhooks',
+        query: list,
+        variables: { board },
+        retries,
+      });
+      if (webhooks === null || webhooks.some((one) => one?.id === id)) throw error;
     }
   },
 });

@@ -6,12 +6,15 @@ const mutation =
   'mutation RemoveWebhook($id: ID!) { webhookSubscriptionDelete(id: $id) { deletedWebhookSubscriptionId userErrors { field message } } }';
 
 interface Removal {
-  webhookSubscriptionDelete: { deletedWebhookSubscriptionId: string | null };
+  webhookSubscriptionDelete: {
+    deletedWebhookSubscriptionId: string | null;
+    userErrors: { field: string[] | null; message: string }[];
+  };
 }
 
 const onEvent = createOnEvent({
   description: 'Removes the webhook of a connection that is deleted',
-  version: '1.0.0',
+  version: '1.0.1',
   event: 'pre-connection-deletion',
   metadata: z.object({ webhookId: z.string().optional() }),
 
@@ -23,8 +26,11 @@ const onEvent = createOnEvent({
       data: { query: mutation, variables: { id: webhookId } },
       retries: 3,
     });
-    // An id that Shopify does not know is one of the `userErrors`: there is nothing to remove.
-    dataOf(data);
+    // These errors have no code. Of an id that Shopify does not know there is nothing to remove.
+    const problems = dataOf(data)
+      .webhookSubscriptionDelete.userErrors.map(({ message }) => message)
+      .filter((message) => message !== 'Webhook subscription does not exist');
+    if (problems.length > 0) throw new Error(problems.join(' '));
   },
 });
 
