@@ -182,12 +182,12 @@ function syncOf({ lists, deletes }: JsonObject): TemplateSync {
   return { isIncremental, deletions: needsReset === true ? 'runs_from_start' : 'every_run' };
 }
 
-/** By a filter by time, a token, entries of changes, or a cursor of the last page that goes on. */
+/** By a filter by time, a token, entries of changes, the order of changes, or a cursor of the last page that goes on. */
 function listsChanges(list: Json): boolean {
   if (!isJsonObject(list)) return false;
   const { pagination } = list;
   if (isJsonObject(pagination) && pagination['is_continued'] === true) return true;
-  return ['filter', 'delta', 'entry'].some((name) => name in list);
+  return ['filter', 'delta', 'entry', 'changed'].some((name) => name in list);
 }
 
 /** The text of a property of the definition: a literal, as lint demands of templates. */

@@ -23,6 +23,11 @@ describe('the templates of the box', () => {
     expect(tooLarge).toEqual([]);
   });
 
+  it('ask for changes alone where they read the newest first, until what they have', () => {
+    const tickets = templates.find(({ file }) => file === 'gorgias-basic/syncs/tickets.ts');
+    expect(tickets?.sync).toMatchObject({ isIncremental: true });
+  });
+
   it('say in their text what their definitions say', async () => {
     const definitions = JSON.parse(await templateDefinitions(root)) as Readonly<
       Record<string, TemplateDefinition>
