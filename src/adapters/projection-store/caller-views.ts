@@ -1,7 +1,7 @@
 import { GatewayError } from '#kernel/errors.ts';
 import type { CallerViews, RowQueries } from '#ports/projection-store.ts';
 import { engineCode } from './engine-errors.ts';
-import { databaseStatement } from './server.ts';
+import { databaseStatement, onCluster } from './server.ts';
 
 /** The database that the queries of a scope read: it has the views of the scope and nothing else. */
 export function callerDatabase(database: string, scope: string): string {
@@ -19,20 +19,17 @@ export function showStatements(
   cluster: string | null,
 ): readonly string[] {
   const readable = callerDatabase(database, scope);
-  const where = cluster === null ? '' : ` ON CLUSTER \`${cluster}\``;
   return [
     databaseStatement(readable, cluster),
     ...views.map(
       ({ name, select }) =>
-        `CREATE OR REPLACE VIEW \`${readable}\`.${name}${where} DEFINER = CURRENT_USER SQL SECURITY DEFINER AS ${select} COMMENT '${version}'`,
+        `CREATE OR REPLACE VIEW \`${readable}\`.${name}${onCluster(cluster)} DEFINER = CURRENT_USER SQL SECURITY DEFINER AS ${select} COMMENT '${version}'`,
     ),
   ];
 }
 
-export function dropDatabase(database: string, scope: string, cluster: string | null): string {
-  const where = cluster === null ? '' : ` ON CLUSTER \`${cluster}\``;
-  return `DROP DATABASE IF EXISTS \`${callerDatabase(database, scope)}\`${where}`;
-}
+export const dropDatabase = (database: string, scope: string, cluster: string | null): string =>
+  `DROP DATABASE IF EXISTS \`${callerDatabase(database, scope)}\`${onCluster(cluster)}`;
 
 const prefixOf = (database: string): string => `${database}_sql_`;
 

@@ -22,7 +22,7 @@ import { openEmbedded, openEmbeddedReader, startEngine } from './embedded.ts';
 import { attempt, type OnPartDamaged } from './engine-errors.ts';
 import { openFolder, type OnTablesDamaged } from './open-folder.ts';
 import { UnusableServer, parseServerAddress } from './server-address.ts';
-import { checkServer, openServer } from './server.ts';
+import { checkServer, onCluster, openServer } from './server.ts';
 
 /** How long a replicated table remembers tokens; their number is a setting of the table. */
 const tokensKeptS = 7 * 86_400;
@@ -92,9 +92,6 @@ function tableSettings(
       : { non_replicated_deduplication_window: tokensKept, ...mergedParts }),
   };
 }
-
-const onCluster = (cluster: string | null): string =>
-  cluster === null ? '' : ` ON CLUSTER \`${cluster}\``;
 
 interface PoolShape {
   readonly connections: number;

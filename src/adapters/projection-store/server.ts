@@ -215,10 +215,12 @@ async function makeDatabase(
   await system.run(databaseStatement(database, cluster));
 }
 
-export function databaseStatement(database: string, cluster: string | null): string {
-  const where = cluster === null ? '' : ` ON CLUSTER \`${cluster}\``;
-  return `CREATE DATABASE IF NOT EXISTS \`${database}\`${where}`;
-}
+export const databaseStatement = (database: string, cluster: string | null): string =>
+  `CREATE DATABASE IF NOT EXISTS \`${database}\`${onCluster(cluster)}`;
+
+/** The part of a statement that has it run on every server of the cluster. */
+export const onCluster = (cluster: string | null): string =>
+  cluster === null ? '' : ` ON CLUSTER \`${cluster}\``;
 
 /** The first column of the result as text. */
 async function column(
