@@ -16,6 +16,13 @@ export interface KafkaAccess {
   readonly isTls: boolean;
   readonly sasl: Sasl | null;
 }
+/** Address and user, as clients of Kafka take them. */
+export const kafkaAccessOptions = ({ brokers, isTls, sasl }: Omit<KafkaAccess, 'kind'>) => ({
+  brokers,
+  ...(isTls ? { ssl: true } : {}),
+  ...(sasl === null ? {} : { sasl }),
+});
+
 export type LogAddress = EmbeddedAddress | KafkaAccess;
 
 const mechanisms = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;

@@ -7,7 +7,7 @@ import type { LogPorts, ProcessPorts } from '#control-plane/ports.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { isErasable, type EventLog } from '#ports/event-log.ts';
-import { maskedUrl, type KafkaAccess } from '../config/addresses.ts';
+import { kafkaAccessOptions, maskedUrl, type KafkaAccess } from '../config/addresses.ts';
 import { roles as allRoles } from '../config/config-rules.ts';
 import type { Config } from '../config/config.ts';
 import { release } from '../config/version.ts';
@@ -173,15 +173,13 @@ async function openServer(
     import('#adapters/event-log/registry/open.ts'),
     import('#adapters/event-log/registry/open.ts'),
   ]);
-  const { brokers, isTls, sasl, prefix, replication, client, registryUrl: url } = access;
+  const { brokers, prefix, replication, client, registryUrl: url } = access;
   const options = {
-    brokers,
+    ...kafkaAccessOptions(access),
     prefix,
     clientId: `${client}.${thread}`,
     clock,
     logger,
-    ...(isTls ? { ssl: true } : {}),
-    ...(sasl === null ? {} : { sasl }),
     ...(replication === null ? {} : { replication }),
   };
   const name = `Kafka at ${brokers.join(', ')}`;

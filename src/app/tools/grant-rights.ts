@@ -1,7 +1,7 @@
 import type { ReadTopic, Right } from '#adapters/event-log/kafka/rights.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
 import { topics as ownTopics } from '#streams/topics.ts';
-import type { LogAddress } from '../config/addresses.ts';
+import { kafkaAccessOptions, type LogAddress } from '../config/addresses.ts';
 import type { Config } from '../config/config.ts';
 
 /** What is granted to whom. */
@@ -76,8 +76,7 @@ function brokersOf(address: LogAddress) {
       '--apply needs SVC_LOG_URL with a user who may alter the cluster: kafka+ssl://admin:password@host:port',
     );
   }
-  const { brokers, isTls, sasl } = address;
-  return { brokers, ...(isTls ? { ssl: true } : {}), ...(sasl === null ? {} : { sasl }) };
+  return kafkaAccessOptions(address);
 }
 
 function commandOf({ resource, name, isPrefix, operations }: Right, principal: string): string {

@@ -1,16 +1,30 @@
-import type { AclEntry } from 'kafkajs';
-import kafkajs from 'kafkajs';
+import kafkajs, { type AclEntry } from 'kafkajs';
 import { Names } from './names.ts';
 import type { KafkaLogOptions } from './open.ts';
 
-type Operation = 'Create' | 'Describe' | 'DescribeConfigs' | 'AlterConfigs' | 'Read' | 'Write';
+const { AclResourceTypes, AclOperationTypes, AclPermissionTypes, ResourcePatternTypes } = kafkajs;
+
+const resourceTypes = {
+  topic: AclResourceTypes.TOPIC,
+  group: AclResourceTypes.GROUP,
+  'transactional-id': AclResourceTypes.TRANSACTIONAL_ID,
+} as const;
+
+const operationTypes = {
+  Create: AclOperationTypes.CREATE,
+  Describe: AclOperationTypes.DESCRIBE,
+  DescribeConfigs: AclOperationTypes.DESCRIBE_CONFIGS,
+  AlterConfigs: AclOperationTypes.ALTER_CONFIGS,
+  Read: AclOperationTypes.READ,
+  Write: AclOperationTypes.WRITE,
+} as const;
 
 /** What a principal may do with the resources of a name, or of names that begin with it. */
 export interface Right {
-  readonly resource: 'topic' | 'group' | 'transactional-id';
+  readonly resource: keyof typeof resourceTypes;
   readonly name: string;
   readonly isPrefix: boolean;
-  readonly operations: readonly Operation[];
+  readonly operations: readonly (keyof typeof operationTypes)[];
 }
 
 /**
@@ -68,23 +82,6 @@ export function readerRights(
     { resource: 'group', name: group, isPrefix: true, operations: ['Read'] },
   ];
 }
-
-const { AclResourceTypes, AclOperationTypes, AclPermissionTypes, ResourcePatternTypes } = kafkajs;
-
-const resourceTypes = {
-  topic: AclResourceTypes.TOPIC,
-  group: AclResourceTypes.GROUP,
-  'transactional-id': AclResourceTypes.TRANSACTIONAL_ID,
-} as const;
-
-const operationTypes = {
-  Create: AclOperationTypes.CREATE,
-  Describe: AclOperationTypes.DESCRIBE,
-  DescribeConfigs: AclOperationTypes.DESCRIBE_CONFIGS,
-  AlterConfigs: AclOperationTypes.ALTER_CONFIGS,
-  Read: AclOperationTypes.READ,
-  Write: AclOperationTypes.WRITE,
-} as const;
 
 /**
  * Adds the rights at the brokers; those that exist stay as they are.
