@@ -12,17 +12,19 @@ export interface SqlDeps {
 /** By store, the version of the views that each scope has there. */
 const shown = new WeakMap<CallerQueries, Map<string, string>>();
 
-/** Makes the views of the environment unless this process has made them over the same tables. */
+/** Makes the views of the environment unless this process has made them over the same tables; resolves with their scope. */
 export async function showViews(
   { control, tables }: SqlDeps,
   environmentUid: string,
-): Promise<void> {
+): Promise<string> {
   const versions = shown.get(tables) ?? new Map<string, string>();
   shown.set(tables, versions);
   const views = viewsOf(environmentUid, readTables(control.view));
-  if (versions.get(views.scope) === views.version) return;
-  await tables.showViews(views);
-  versions.set(views.scope, views.version);
+  if (versions.get(views.scope) !== views.version) {
+    await tables.showViews(views);
+    versions.set(views.scope, views.version);
+  }
+  return views.scope;
 }
 
 export interface AskedQuery {
@@ -41,8 +43,7 @@ export async function runQuery(
   environmentUid: string,
   { sql, format, rowsMax, seconds }: AskedQuery,
 ): Promise<Buffer> {
-  const { scope } = viewsOf(environmentUid, readTables(deps.control.view));
-  await showViews(deps, environmentUid);
+  const scope = await showViews(deps, environmentUid);
   try {
     return await deps.tables.runCallerQuery({
       sql,
