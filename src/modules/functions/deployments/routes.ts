@@ -14,6 +14,7 @@ import { limits } from '#kernel/limits.ts';
 import { isoMillis } from '#kernel/time.ts';
 import { requireIntegration } from '#modules/connections/integrations/queries.ts';
 import { checkStandalone } from '../functions/deploy-rules.ts';
+import { functionKinds } from '../functions/function.ts';
 import { findFunction } from '../functions/queries.ts';
 import { defineRoute } from '../services.ts';
 import { requireTemplate, sourceOfTemplate } from '../templates/templates.ts';
@@ -90,7 +91,7 @@ async function requireDeployment(
   });
 }
 
-const functionType = z.enum(['sync', 'action', 'on-event']);
+const functionType = z.enum(functionKinds);
 const status = z.enum(['waiting', 'running', 'success', 'failed']);
 
 const ofIntegration = {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { functionName, integrationKey, jsonObject, mapOf, modelName, text } from '#http/fields.ts';
 import { stableJson } from '#kernel/stable-json.ts';
-import type { DeployedParts, DeployedFunction } from './function.ts';
+import { functionKinds, type DeployedParts, type DeployedFunction } from './function.ts';
 
 /** The body of a deployment (docs/reference/http.md#functions-and-deployments). */
 
@@ -128,7 +128,7 @@ const reconciliationScope = z
         kind: z.literal('function').describe('One function.'),
         integrationId: integrationKey,
         name: functionName.describe('Name of the function.'),
-        type: z.enum(['sync', 'action', 'on-event']).describe('Kind of the function.'),
+        type: z.enum(functionKinds).describe('Kind of the function.'),
       })
       .meta({ id: 'FunctionScope' }),
   ])

@@ -4,7 +4,8 @@ import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
 import type { FunctionType } from '#ports/sandbox.ts';
 
-export type FunctionKind = 'sync' | 'action' | 'on-event';
+export const functionKinds = ['sync', 'action', 'on-event'] as const;
+export type FunctionKind = (typeof functionKinds)[number];
 
 /** The `type` in the definition of a function of the kind. */
 export const functionTypeOf = (kind: FunctionKind): FunctionType =>

@@ -8,14 +8,14 @@ import { isoMillis, isoMillisOrNull, minuteMs } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Environment } from '#modules/access/environments/environment.ts';
 import { defineRoute } from '../services.ts';
-import type { DeployedFunction } from './function.ts';
+import { functionKinds, type DeployedFunction } from './function.ts';
 import { functionLogKey, listFunctions, requireFunction } from './queries.ts';
 
 /** For how long functions keep log lines of every level (docs/reference/functions.md#log). */
 
 const named = {
   integration_id: integrationKey,
-  type: z.enum(['sync', 'action', 'on-event']).describe('Kind of the function.'),
+  type: z.enum(functionKinds).describe('Kind of the function.'),
   name: functionName.describe('Name of the function.'),
 };
 

@@ -4,11 +4,11 @@ import { representation, type DeepReadonly } from '#http/representation.ts';
 import { data, timestamp } from '#http/responses.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { isoMillis } from '#kernel/time.ts';
-import type { DeployedFunction, FunctionKind } from './function.ts';
+import { functionKinds, type DeployedFunction, type FunctionKind } from './function.ts';
 
 /** Functions in the format of the API. */
 
-const kind = z.enum(['sync', 'action', 'on-event']);
+const kind = z.enum(functionKinds);
 
 const isKind =
   (...kinds: readonly FunctionKind[]) =>

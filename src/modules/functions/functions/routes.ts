@@ -10,7 +10,7 @@ import { defineRoute, type ReleaseSettings } from '../services.ts';
 import { compileSource } from './compile-source.ts';
 import { deployBody, previewBody } from './deploy-body.ts';
 import { dryRunRoutes } from './dry-run-routes.ts';
-import type { DeployedFunction, FunctionKind } from './function.ts';
+import { functionKinds, type DeployedFunction, type FunctionKind } from './function.ts';
 import { deleteFunction, deployWithSyncs, previewDeployment } from './handlers.ts';
 import { keptLogRoutes } from './kept-log-routes.ts';
 import {
@@ -60,7 +60,7 @@ function isBefore(one: string, other: string): boolean {
   return false;
 }
 
-const functionType = z.enum(['sync', 'action', 'on-event']);
+const functionType = z.enum(functionKinds);
 const ofIntegration = z.strictObject({ uniqueKey: integrationKey });
 const ofFunction = z.strictObject({
   uniqueKey: integrationKey,

@@ -6,10 +6,11 @@ import { data, json } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
 import { templateDefinition, type Template, type TemplateDefinition } from '#rules/templates.ts';
+import { functionKinds } from '../functions/function.ts';
 import { defineRoute } from '../services.ts';
 import { providerTemplates, requireTemplate } from './templates.ts';
 
-const kind = z.enum(['sync', 'action', 'on-event']);
+const kind = z.enum(functionKinds);
 
 type DefinedTemplate = Template & TemplateDefinition;
 
