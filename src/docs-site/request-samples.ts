@@ -1,5 +1,7 @@
 /** Programs that send a request: what the page of the API shows for each operation, and what a test runs. */
 
+import { shellWord } from '#kernel/shell.ts';
+
 /** Part of an OpenAPI document; other fields are not read. */
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>>;
@@ -110,16 +112,14 @@ const headersOf = ({ headers, body }: SampleRequest): readonly (readonly [string
 
 const lines = (value: unknown): string => JSON.stringify(value, null, 2);
 
-const inShell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
-
 function curl(request: SampleRequest): string {
   const options = [
     ...(request.method === 'GET' ? [] : [`-X ${request.method}`]),
     ...(request.hasKey ? ['-H "Authorization: Bearer $SVC_KEY"'] : []),
-    ...headersOf(request).map(([name, value]) => `-H ${inShell(`${name}: ${value}`)}`),
-    ...(request.body === undefined ? [] : [`-d ${inShell(lines(request.body))}`]),
+    ...headersOf(request).map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`),
+    ...(request.body === undefined ? [] : [`-d ${shellWord(lines(request.body))}`]),
   ];
-  return [`curl "$SVC_URL"${inShell(addressOf(request))}`, ...options].join(' \\\n  ');
+  return [`curl "$SVC_URL"${shellWord(addressOf(request))}`, ...options].join(' \\\n  ');
 }
 
 /** A text in single quotes. */

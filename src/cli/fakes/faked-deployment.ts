@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ApiError } from '#client/index.ts';
 import { isObjectFixture, type ObjectFixture } from '#fake-providers/objects/fixture.ts';
 import { counted } from '#kernel/counted.ts';
+import { shellWord } from '#kernel/shell.ts';
 import { objectOf } from '#kernel/stable-json.ts';
 import { columns } from '../columns.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
@@ -139,7 +140,7 @@ export class FakedDeployment implements AsyncDisposable {
       fixture === undefined || isObjectFixture(fixture)
         ? savedInput(this.#context.root, integrationKey, name)
         : fixture.cases[0]?.input;
-    const option = input === undefined ? '' : ` --input ${quoted(JSON.stringify(input))}`;
+    const option = input === undefined ? '' : ` --input ${shellWord(JSON.stringify(input))}`;
     return `npx svc dryrun ${integrationKey}/actions/${name} ${fakedConnection}${option}`;
   }
 
@@ -227,6 +228,3 @@ function savedInput(root: string, integrationKey: string, name: string): unknown
   const file = join(root, mocksPath(integrationKey, name));
   return existsSync(file) ? objectOf(JSON.parse(readFileSync(file, 'utf8')))['input'] : undefined;
 }
-
-/** For a shell. */
-const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

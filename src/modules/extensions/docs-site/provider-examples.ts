@@ -1,9 +1,7 @@
 import { escapedMarkup } from '#kernel/markup.ts';
+import { shellWord } from '#kernel/shell.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import { codeBlock } from './provider-html.ts';
-
-/** Definitions are written by operators too, and examples are pasted into terminals. */
-const inShell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 const nextLine = ' \\\n  ';
 
@@ -34,15 +32,15 @@ export function examplesOf(provider: Provider, publicUrl: string): string {
   const json = "-H 'content-type: application/json'";
   const session = { end_user: { id: 'user-1' }, allowed_integrations: [name] };
   const connect = [
-    `curl -s ${inShell(`${publicUrl}/connect/sessions`)}`,
+    `curl -s ${shellWord(`${publicUrl}/connect/sessions`)}`,
     authorization,
-    `${json} -d ${inShell(JSON.stringify(session))}`,
+    `${json} -d ${shellWord(JSON.stringify(session))}`,
   ];
   const call = [
-    `curl -s ${method === 'POST' ? '-X POST ' : ''}${inShell(`${publicUrl}/proxy${path}`)}`,
+    `curl -s ${method === 'POST' ? '-X POST ' : ''}${shellWord(`${publicUrl}/proxy${path}`)}`,
     authorization,
-    `-H ${inShell(`provider-config-key: ${name}`)} -H 'connection-id: <connection id>'`,
-    ...(body === undefined ? [] : [`${json} -d ${inShell(JSON.stringify(body))}`]),
+    `-H ${shellWord(`provider-config-key: ${name}`)} -H 'connection-id: <connection id>'`,
+    ...(body === undefined ? [] : [`${json} -d ${shellWord(JSON.stringify(body))}`]),
   ];
   const fields = [
     `endpoint: ${JSON.stringify(path)}`,
