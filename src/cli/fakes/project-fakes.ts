@@ -38,12 +38,12 @@ export function connectionOf(
   const { connection_lookup: steps = [] } = played.definition;
   // An import has no token response, and what the gateway looks up is left to it.
   const lookedUp = new Set(steps.flatMap((step) => Object.keys(step.connection_config)));
-  const told = Object.entries(played.toldConfig).filter(([name]) => !lookedUp.has(name));
+  const reported = Object.entries(played.toldConfig).filter(([name]) => !lookedUp.has(name));
   return {
     provider_config_key: integrationKey,
     connection_id: connectionId,
     credentials: played.importable(),
-    connection_config: { ...played.connectionConfig, ...Object.fromEntries(told) },
+    connection_config: { ...played.connectionConfig, ...Object.fromEntries(reported) },
     metadata,
   };
 }

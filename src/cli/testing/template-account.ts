@@ -180,11 +180,8 @@ export class TemplateAccount implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const query = { provider_config_key: this.#template.entry.integrationKey };
-    const params = { connectionId: this.connectionId };
     this.#template.fake.api.reset();
     // A situation that failed may have left no connection, or no gateway.
-    const deletion = this.#client.request('DELETE /connections/{connectionId}', { params, query });
-    await deletion.catch(() => undefined);
+    await this.disconnect().catch(() => undefined);
   }
 }
