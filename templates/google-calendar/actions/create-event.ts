@@ -12,9 +12,12 @@ interface EventAccess {
 /** A date lasts the whole day; Google wants the day after the last as end. */
 const timeOf = (time: string) => (time.includes('T') ? { dateTime: time } : { date: time });
 
+const updatesOf = (sendsInvitations: boolean | undefined) =>
+  sendsInvitations === undefined ? {} : { sendUpdates: sendsInvitations ? 'all' : 'none' };
+
 const action = createAction({
   description: 'Creates an event in a calendar',
-  version: '1.0.1',
+  version: '1.0.2',
   scopes: ['https://www.googleapis.com/auth/calendar.events'],
   input: z.object({
     /** Default: the calendar of the person. */
@@ -27,7 +30,10 @@ const action = createAction({
     /** As `start`; the day after the last one for whole days. */
     end: z.union([z.iso.datetime({ offset: true }), z.iso.date()]),
     attendee_emails: z.array(z.email()).optional(),
-    /** Whether the attendees get an invitation by mail. */
+    /**
+     * Whether the attendees get an invitation by mail. Google warns of `false`: the event may not reach calendars
+     * elsewhere. Default: that of Google.
+     */
     sends_invitations: z.boolean().optional(),
   }),
   output: z.object({ id: z.string(), url: z.string().nullable() }),
@@ -40,7 +46,7 @@ const action = createAction({
     try {
       const { data } = await svc.post<EventAccess>({
         endpoint,
-        params: { sendUpdates: input.sends_invitations === true ? 'all' : 'none' },
+        params: updatesOf(input.sends_invitations),
         data: {
           id,
           summary: input.title,
