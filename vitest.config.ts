@@ -44,14 +44,14 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** What the examples import is this package itself. */
-const exampleModules = {
+/** What the templates import is this package itself. */
+const templateModules = {
   'svc/testing': new URL('./src/cli/testing/index.ts', import.meta.url).pathname,
   svc: new URL('./src/sdk/index.ts', import.meta.url).pathname,
 };
 
 /**
- * `fast` runs in process; `system` starts real gateways, `examples` replays what the example functions did, `browser` a
+ * `fast` runs in process; `system` starts real gateways, `templates` plays the situations of the templates, `browser` a
  * gateway and Chromium; `clients` generates and runs clients in other languages; `services` starts real Kafka, registry and Redis. A part of the time is waiting, more so in what
  * talks to other processes: three files at a time on two cores, and four of those that wait for processes to start. `faults` breaks services of its own: one file at
  * a time.
@@ -86,19 +86,7 @@ export default defineConfig({
         },
       },
       {
-        resolve: { alias: exampleModules },
-        test: {
-          name: 'examples',
-          include: ['examples/*/*/tests/*.test.ts'],
-          pool: 'forks',
-          maxWorkers: 1,
-          // One process for all: the sandbox is opened once.
-          isolate: false,
-          testTimeout: 60_000,
-        },
-      },
-      {
-        resolve: { alias: exampleModules },
+        resolve: { alias: templateModules },
         test: {
           name: 'templates',
           include: ['templates/*/tests/*.test.ts'],

@@ -202,13 +202,11 @@ function fileTimes(): void {
 try {
   // What is fetched for the last step, which itself says what is missing.
   const fetched = Promise.allSettled([installChromium(), installSchemathesis()]);
-  const [fast, examples] = await Promise.all([
+  const [fast] = await Promise.all([
     tests('fast'),
-    checks(['types', 'lint', 'format', 'deps', 'language', 'schemas:check']).then(() =>
-      tests('examples'),
-    ),
+    checks(['types', 'lint', 'format', 'deps', 'language', 'schemas:check']),
   ]);
-  pushTimes.push(...fast, ...examples, ...(await tests('system')), ...(await tests('templates')));
+  pushTimes.push(...fast, ...(await tests('system')), ...(await tests('templates')));
   await fetched;
   // Both wait much of the time.
   await Promise.all([fuzzing(), testsInBrowser()]);

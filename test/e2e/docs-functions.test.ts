@@ -1,9 +1,15 @@
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { connectionOf, type IntegrationFake } from '#cli/fakes/project-fakes.ts';
+import { parseFixture } from '#fake-providers/objects/fixture.ts';
+import { ObjectApi } from '#fake-providers/objects/object-api.ts';
+import { openFakeAuth } from '#fake-providers/server.ts';
+import { providerOf } from '#test/support/worlds/authorizing.ts';
 import { eventually } from '#test/support/worlds/crm-world.ts';
-import { openExampleWorld, type ExampleWorld } from '#test/support/worlds/example-world.ts';
+import { functionsProject } from '#test/support/worlds/functions-project.ts';
+import { openProjectWorld, type ProjectWorld } from '#test/support/worlds/project-world.ts';
 
 const repository = new URL('../../', import.meta.url);
 const read = (file: string): string =>
@@ -78,22 +84,60 @@ interface RunsPage {
   }[];
 }
 
-let world: ExampleWorld;
+/** The CRM of the page: contacts come in pages, and every change is taken. */
+const contacts = parseFixture({
+  documentation: ['https://docs.example'],
+  checked_at: '2026-11-27',
+  lists: [
+    {
+      endpoint: '/contacts',
+      documents: 'data',
+      pagination: { type: 'cursor', name: 'after', path: 'next' },
+      limit: { name: 'limit', max: 100 },
+    },
+  ],
+  documents: [1, 2, 3].map((id) => ({ id: String(id), name: `Contact ${id}` })),
+  deletes: { type: 'none', because: 'the page deletes nothing there' },
+  exchanges: [
+    { method: 'POST', endpoint: '/contacts', response: { status: 201, body: { id: '1' } } },
+    ...['PUT', 'PATCH', 'DELETE'].map((method) => ({
+      method,
+      endpoint: '/contacts/1',
+      response: { body: { id: '1' } },
+    })),
+  ],
+});
+
+const crmProvider = providerOf('API_KEY', {
+  name: 'crm',
+  connection_config: {},
+  proxy: { base_url: 'https://crm.example', headers: { authorization: 'Bearer ${apiKey}' } },
+});
+
+const stack = new AsyncDisposableStack();
+let world: ProjectWorld;
+let crm: IntegrationFake;
 beforeAll(async () => {
-  world = await openExampleWorld();
-  const status = world.providers.origins['crm'] ?? '';
-  writeFileSync(join(world.root, 'index.ts'), '');
+  const fake = stack.use(await openFakeAuth());
   const files = [...examples, { file: 'crm/actions/greet', text: greet }];
-  for (const { file, text } of files) {
-    const path = join(world.root, `${file}.ts`);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text.replaceAll('https://status.example', status));
-    appendFileSync(join(world.root, 'index.ts'), `import './${file}.js';\n`);
-  }
+  const texts = files.map(({ file, text }) => {
+    const content = text.replaceAll('https://status.example', fake.url);
+    return [`${file}.ts`, content] as const;
+  });
+  const project = stack.use(functionsProject(Object.fromEntries(texts)));
+  const played = fake.play(crmProvider);
+  const fixtures = new Map([['contacts', contacts]]);
+  const api = new ObjectApi(fixtures, crmProvider.proxy);
+  played.serve((request, path) => api.answer(request, path));
+  crm = { integrationKey: 'crm', provider: crmProvider, played, api, fixtures };
+  const providers = {
+    hostPort: fake.hostPort,
+    definitions: fake.definitions(),
+    integrations: [crm],
+  };
+  world = stack.use(await openProjectWorld(project.root, providers));
 });
-afterAll(async () => {
-  await world[Symbol.asyncDispose]();
-});
+afterAll(() => stack.disposeAsync());
 
 it.each(examples)('$title does what the page shows', async ({ file }) => {
   const ended = await world.svc(['dryrun', file, 'demo', '-e', 'dev', '--validate']);
@@ -104,7 +148,7 @@ const namesOf = (kind: string): string[] =>
   examples.flatMap(({ file }) => (file.includes(`/${kind}/`) ? [basename(file)] : []));
 
 it('every example does what the page shows when it is deployed', async () => {
-  const { gateway, providers } = world;
+  const { gateway } = world;
   const deployed = await world.svc(['deploy', 'dev', '--integration', 'crm']);
   expect(deployed, deployed.err).toMatchObject({ exitCode: 0 });
   const syncs = namesOf('syncs');
@@ -121,8 +165,7 @@ it('every example does what the page shows when it is deployed', async () => {
   expect(failed.map((run) => ({ function: run.function, error: run.error }))).toEqual([]);
   // Its on-event function asks the provider before the connection is there.
   expect(namesOf('on-events')).toHaveLength(1);
-  const credentials = { type: 'API_KEY', apiKey: providers.apiKey };
-  const body = { ...pair, connection_id: 'validated', credentials };
+  const body = connectionOf(crm, 'validated', {});
   expect((await gateway.call('POST', '/connections', { body })).status).toBeLessThan(300);
 });
 

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
-  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -114,17 +113,15 @@ describe('the packed tarball, installed', () => {
   });
 
   it('runs the tests of a project, whatever Node is on the PATH', async () => {
-    const tested = join(project, 'tested');
-    const examples = join(repository, 'examples/integrations');
-    for (const part of ['vite.config.ts', 'vitest.setup.ts', 'slack'])
-      cpSync(join(examples, part), join(tested, part), { recursive: true });
-    mkdirSync(join(tested, '.svc'));
-    writeFileSync(join(tested, 'package.json'), '{ "type": "module" }');
     const launcher = join(installed, 'bin/svc.js');
-    const printed = await inProject(await nodeOf(oldestNode), [launcher, 'test'], tested);
-    expect(printed).toMatch(/Tests {2}1 passed/);
-    const none = inProject(await nodeOf(oldestNode), [launcher, 'test', 'nothing'], tested);
-    await expect(none).rejects.toThrow('Not all tests passed.');
+    const tested = join(project, 'tested');
+    const svc = async (cwd: string, ...args: string[]) =>
+      inProject(await nodeOf(oldestNode), [launcher, ...args], cwd);
+    await svc(project, 'init', 'tested', '--no-dependency-update');
+    await svc(tested, 'add', 'slack/send-message');
+    const printed = await svc(tested, 'test', 'send-message');
+    expect(printed).toMatch(/Tests {2}9 passed/);
+    await expect(svc(tested, 'test', 'nothing')).rejects.toThrow('Not all tests passed.');
   });
 
   it('serves the gateway with its pages until a signal', async () => {

@@ -1,8 +1,9 @@
 import { commands } from '#cli/command-list.ts';
 
-/** Names of the examples, as the example world has them. */
+/** Names of the examples, as the project has them that plays them. */
 const here: readonly (readonly [RegExp, string])[] = [
   [/\bcreate crm contacts\b/, 'create hubspot companies'],
+  [/\badd jira\/projects\b/, 'add slack/channels'],
   [/\bcrm\/syncs\/contacts\b/, 'hubspot/syncs/contacts'],
   [/\bcrm\b/g, 'hubspot'],
   [/\bacme\b/g, 'demo'],
@@ -15,7 +16,7 @@ function exampleOf(help: string): string {
   return first.trim();
 }
 
-/** The arguments of the example in the example world. */
+/** The arguments of the example in that project. */
 export const argumentsHere = (example: string): string[] =>
   [...here.reduce((text, [from, to]) => text.replace(from, to), example).matchAll(/"([^"]*)"|\S+/g)]
     .map(([word, quoted]) => quoted ?? word)

@@ -1,8 +1,0 @@
-import { replay } from 'svc/testing';
-import { expect, it } from 'vitest';
-
-it('stripe create-customer does what was saved', async () => {
-  const run = await replay(import.meta.url, { kind: 'action', name: 'create-customer' });
-  expect(run.failure).toBeNull();
-  expect(run.output).toEqual(run.mocks.output);
-});
