@@ -11,6 +11,7 @@ import { version } from '#app/config/version.ts';
 import { openapiDocument } from '#http/openapi/document.ts';
 import { cached, cachePath } from '#test/services/cache.ts';
 import { announce, requireJava, run, ServiceUnavailable } from '#test/services/commands.ts';
+import { copyArtifact } from '#test/services/maven.ts';
 import { versions } from '#test/services/versions.ts';
 
 export const languages = ['python', 'go', 'java'] as const;
@@ -34,11 +35,9 @@ export async function installGenerator(): Promise<string> {
     announce(`fetching OpenAPI Generator ${versions.openapiGenerator} with Maven (30 MB, once)`);
     const folder = `${path}.fetched`;
     await mkdir(folder);
-    const plugin = `org.apache.maven.plugins:maven-dependency-plugin:${versions.mavenDependencyPlugin}:copy`;
     const artifact = `org.openapitools:openapi-generator-cli:${versions.openapiGenerator}:jar`;
     try {
-      const options = [`-Dartifact=${artifact}`, `-DoutputDirectory=${folder}`];
-      await run('mvn', ['-q', '-B', plugin, ...options]);
+      await copyArtifact(artifact, folder);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new ServiceUnavailable(`OpenAPI Generator cannot be fetched: ${reason}`);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cached, cachePath } from './cache.ts';
 import { announce, requireJava, run } from './commands.ts';
+import { copyDependencies } from './maven.ts';
 import { freePort } from './ports.ts';
 import { startService, type Service, type ServiceSpec } from './service.ts';
 import { versions } from './versions.ts';
@@ -44,23 +45,13 @@ export async function installKafka(): Promise<Installed> {
   const folder = await cached(name, async (path) => {
     announce(`fetching Apache Kafka ${versions.kafka} with Maven (about 50 MB, once)`);
     await mkdir(path);
-    await copyLibraries(join(path, 'libraries'));
+    const properties = { 'kafka.version': versions.kafka, 'slf4j.version': versions.slf4j };
+    await copyDependencies(pom, join(path, 'libraries'), properties);
     await format(path);
   });
   const places = { libraries: join(folder, 'libraries'), formatted: join(folder, 'formatted') };
   const classes = await cached(`${name}.jsa`, (path) => archiveClasses(places, path));
   return { ...places, classes };
-}
-
-async function copyLibraries(libraries: string): Promise<void> {
-  await run('mvn', [
-    ...['-q', '-B', '-f', pom],
-    `org.apache.maven.plugins:maven-dependency-plugin:${versions.mavenDependencyPlugin}:copy-dependencies`,
-    `-Dkafka.version=${versions.kafka}`,
-    `-Dslf4j.version=${versions.slf4j}`,
-    `-DoutputDirectory=${libraries}`,
-    '-DincludeScope=runtime',
-  ]);
 }
 
 async function format(folder: string): Promise<void> {

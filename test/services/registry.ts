@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cached, cachePath } from './cache.ts';
 import { announce, requireJava, run } from './commands.ts';
+import { copyArtifact } from './maven.ts';
 import { freePort } from './ports.ts';
 import { startService, type Service, type ServiceSpec } from './service.ts';
 import { versions } from './versions.ts';
@@ -35,12 +36,7 @@ export async function installRegistry(): Promise<Installed> {
 async function fetchRegistry(path: string): Promise<void> {
   announce(`fetching Apicurio Registry ${versions.registry} with Maven (about 110 MB, once)`);
   await mkdir(path);
-  await run('mvn', [
-    ...['-q', '-B'],
-    `org.apache.maven.plugins:maven-dependency-plugin:${versions.mavenDependencyPlugin}:copy`,
-    `-Dartifact=io.apicurio:apicurio-registry-app:${versions.registry}:tar.gz:all`,
-    `-DoutputDirectory=${path}`,
-  ]);
+  await copyArtifact(`io.apicurio:apicurio-registry-app:${versions.registry}:tar.gz:all`, path);
   const [archive = ''] = await readdir(path);
   await run('tar', ['-xzf', archive], { cwd: path });
   await rm(join(path, archive));
