@@ -60,6 +60,13 @@ export async function requireJava(name: string, isFetched: boolean): Promise<voi
   }
 }
 
+/** For what unpacks or compiles too. @throws ServiceUnavailable */
+export async function requireJdk(name: string): Promise<void> {
+  await requireJava(name, false);
+  if (isOnPath('jar') && isOnPath('javac')) return;
+  throw new ServiceUnavailable(`${name} needs a JDK: apt-get install -y openjdk-17-jdk-headless`);
+}
+
 /** Says what takes long, on the first run of a machine. */
 export function announce(message: string): void {
   process.stderr.write(`[services] ${message}\n`);

@@ -30,6 +30,8 @@ export interface ServiceSpec {
   readonly command: string;
   args(folder: string): readonly string[];
   readonly cwd?: string;
+  /** Beside the variables of this process. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Fills the folder of data, before the first start. */
   prepare?(folder: string): Promise<void>;
   /** Whether it answers; gets what the process has printed. */
@@ -99,6 +101,7 @@ class Server implements Service {
     await using file = await open(log, 'w');
     const child = spawn(spec.command, spec.args(folder), {
       cwd: spec.cwd ?? folder,
+      env: { ...process.env, ...spec.env },
       stdio: ['ignore', file.fd, file.fd],
     });
     // Of a command that does not start; `end` and `ready` see that there is no process.

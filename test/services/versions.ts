@@ -4,6 +4,13 @@ export const versions = {
   slf4j: '1.7.36',
   /** Apicurio Registry; 3.0.9 runs on Java 17, 3.3 does not. */
   registry: '3.0.9',
+  /** The converters of Kafka Connect that read the registry; of those on Maven Central the newest with all its parts. */
+  converter: '2.6.13.Final',
+  /** The JDBC sink and the transforms of Debezium; 3.x runs on Java 17. */
+  debezium: '3.3.1.Final',
+  /** PostgreSQL without an installer. */
+  postgres: '17.6.0',
+  pg: '8.16.3',
   /** Later ones insist on the registry's parent pom, which was never published. */
   mavenDependencyPlugin: '2.8',
   /** Built with Go, for `npm run test:helm` only. */

@@ -28,15 +28,18 @@ describe('deploy/connect', () => {
       expect(known).toContain(recipe['topics']);
       expect(recipe).toMatchObject({
         'key.converter': 'org.apache.kafka.connect.storage.StringConverter',
-        'value.converter': 'io.confluent.connect.avro.AvroConverter',
-        'value.converter.schema.registry.url': '${REGISTRY_URL}',
+        'value.converter': 'io.apicurio.registry.utils.converter.AvroConverter',
+        'value.converter.apicurio.registry.url': '${env:REGISTRY_URL}',
+        'value.converter.apicurio.registry.as-confluent': 'true',
         'consumer.override.isolation.level': 'read_committed',
         'errors.tolerance': 'all',
         'errors.deadletterqueue.topic.name': 'data.dead-letters',
       });
       expect(recipe['consumer.override.group.id']).toBe(`data.${recipe['name']}`);
       for (const name of (recipe['transforms'] ?? '').split(',').filter((one) => one !== '')) {
-        expect(recipe[`transforms.${name}.type`]).toMatch(/^io\.debezium\./);
+        expect(recipe[`transforms.${name}.type`]).toMatch(
+          /^(io\.debezium|org\.apache\.kafka\.connect)\./,
+        );
       }
     },
   );
@@ -45,6 +48,6 @@ describe('deploy/connect', () => {
     const secrets = Object.entries(read(file)).filter(([name]) =>
       /password|secret|username/.test(name),
     );
-    for (const [, value] of secrets) expect(value).toMatch(/^\$\{file:/);
+    for (const [, value] of secrets) expect(value).toMatch(/^\$\{env:/);
   });
 });

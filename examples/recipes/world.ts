@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import kafkajs from 'kafkajs';
+import type { JsonObject } from '#kernel/stable-json.ts';
+import { startKafka } from '#test/services/kafka.ts';
+import { startRegistry } from '#test/services/registry.ts';
+import type { Service } from '#test/services/service.ts';
+import {
+  openCrmWorld,
+  succeeded,
+  type CrmConnection,
+  type CrmWorld,
+} from '#test/support/worlds/crm-world.ts';
+import { compiledFunctions } from '#test/support/worlds/deploy.ts';
+
+/** Takes the lines that a recipe reports. */
+export type Report = (line: string) => void;
+
+/** Kafka, a schema registry, and a gateway on both with a provider of contacts. */
+export interface RecipeWorld extends AsyncDisposable {
+  /** `host:port`. */
+  readonly brokers: string;
+  readonly kafka: kafkajs.Kafka;
+  readonly registry: Service;
+  readonly crm: CrmWorld;
+}
+
+export async function openRecipeWorld(report: Report): Promise<RecipeWorld> {
+  await using stack = new AsyncDisposableStack();
+  report('starting Kafka, a schema registry and the gateway');
+  const log = stack.use(await startKafka());
+  const registry = stack.use(await startRegistry());
+  const crm = stack.use(
+    await openCrmWorld({
+      env: {
+        SVC_LOG_URL: log.url,
+        SVC_REGISTRY_URL: registry.url,
+        SVC_PARTITIONS: '2',
+        SVC_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+      },
+    }),
+  );
+  const brokers = log.url.replace('kafka://', '');
+  const kafka = new kafkajs.Kafka({ brokers: [brokers], logLevel: kafkajs.logLevel.NOTHING });
+  const opened = stack.move();
+  return { brokers, kafka, registry, crm, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+const text = { type: 'string' };
+
+/** The fields of a contact at first; a recipe adds more. */
+export const contactFields = {
+  id: text,
+  name: text,
+  email: text,
+  score: { type: 'number' },
+  isActive: { type: 'boolean' },
+  joinedAt: { type: 'string', format: 'date-time' },
+} as const;
+
+/** Deploys the functions of the integration `crm`, whose model Contact gets these fields. */
+export async function deployContact({ crm }: RecipeWorld, fields: JsonObject): Promise<void> {
+  const body = JSON.stringify(await compiledFunctions(), (key, value: unknown) => {
+    const isModel = key === 'Contact' && typeof value === 'object' && value !== null;
+    return isModel && 'properties' in value ? { ...value, properties: fields } : value;
+  });
+  const path = '/functions/deployments/bundle';
+  succeeded(await crm.gateway.call('POST', path, { body: JSON.parse(body) as object }));
+}
+
+export interface Contact {
+  readonly id: string;
+  readonly [field: string]: unknown;
+}
+
+/** Gives the account these contacts and runs the sync that saves them, and deletes those that are gone. */
+export async function syncContacts(
+  connection: CrmConnection,
+  contacts: readonly Contact[],
+): Promise<void> {
+  connection.account.contacts = [...contacts];
+  const { success, error } = await connection.run('contacts');
+  if (!success) throw new Error(`The sync failed: ${JSON.stringify(error)}`);
+}
+
+/** `GET /records` of all connections: the records that are not deleted, by `connection id/record id`. */
+export async function currentRecords(
+  connections: readonly CrmConnection[],
+): Promise<Map<string, JsonObject>> {
+  const found = new Map<string, JsonObject>();
+  for (const connection of connections) {
+    for (const { _svc_metadata: metadata, ...record } of await connection.all('Contact')) {
+      if (metadata.last_action === 'DELETED') continue;
+      found.set(`${connection.id}/${record.id}`, record as JsonObject);
+    }
+  }
+  return found;
+}
+
+/** A recipe of `deploy/connect`, as it is sent to a worker. */
+export async function connectorConfig(file: string): Promise<Record<string, string>> {
+  const url = new URL(`../../deploy/connect/${file}`, import.meta.url);
+  return JSON.parse(await readFile(url, 'utf8')) as Record<string, string>;
+}
