@@ -65,6 +65,8 @@ describe('a model that is opted in', () => {
     const enabled = succeeded(await call('PUT', path)) as object;
     expect(enabled).toEqual({
       data: {
+        before: false,
+        key: 'text',
         provider_config_key: 'crm',
         model: 'Contact',
         topic: `${address}.v1`,
@@ -122,6 +124,8 @@ describe('a model that is opted in', () => {
         connector: 'svc',
         name: address,
         ts_ms: expect.any(Number) as number,
+        ts_us: expect.any(Number) as number,
+        ts_ns: expect.stringMatching(/^\d{16}000$/) as string,
         snapshot: 'false',
         connection_id: crm.id,
         sync: 'contacts',
@@ -131,6 +135,7 @@ describe('a model that is opted in', () => {
       op: 'c',
       ts_ms: expect.any(Number) as number,
       ts_us: expect.any(Number) as number,
+      ts_ns: expect.stringMatching(/^\d{16}000$/) as string,
       transaction: null,
     });
     expect(headers).toEqual({

@@ -26,8 +26,27 @@ export function schemaIdOf(value: Uint8Array): number | null {
   return ((byte(1) << 24) | (byte(2) << 16) | (byte(3) << 8) | byte(4)) >>> 0;
 }
 
-/** Longs are plain numbers: exact to 2^53, and beyond it encoding and decoding throw. */
-const parseType = (schema: unknown): Type => avro.Type.forSchema(schema as Schema);
+/** Nanoseconds exceed 2^53: decimal text. */
+const nanos: Type = avro.types.LongType.__with({
+  fromBuffer: (bytes: Buffer) => bytes.readBigInt64LE().toString(),
+  toBuffer(text: string) {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigInt64LE(BigInt(text));
+    return bytes;
+  },
+  fromJSON: (value: number | string) => String(value),
+  toJSON: (text: string) => text,
+  isValid: (value: unknown) => typeof value === 'string' && /^-?\d{1,18}\d?$/.test(value),
+  compare: (one: string, other: string) => Number(BigInt(one) - BigInt(other)),
+});
+
+const typeHook = (schema: Schema): Type | undefined =>
+  typeof schema === 'object' && 'logicalType' in schema && schema.logicalType === 'timestamp-nanos'
+    ? nanos
+    : undefined;
+
+/** Longs are plain numbers: exact to 2^53, and beyond it encoding and decoding throw; but see `nanos`. */
+const parseType = (schema: unknown): Type => avro.Type.forSchema(schema as Schema, { typeHook });
 
 /** Codecs of the topics, one per topic and opener. */
 export function openSchemas(registry: Registry, folder: URL = schemasFolder): Schemas {

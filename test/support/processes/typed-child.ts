@@ -71,7 +71,7 @@ async function prepare(node: WholeNode): Promise<Stream[]> {
 
 async function optIn({ services }: WholeNode, streams: readonly Stream[]): Promise<void> {
   for (const { environmentUid, model } of streams) {
-    await enableTypedTopic(services, { environmentUid, integrationKey, model }, system);
+    await enableTypedTopic(services, { environmentUid, integrationKey, model }, {}, system);
   }
 }
 

@@ -205,12 +205,22 @@ function typeOf({ type, enum: values, const: value }: JsonObject): string | null
 
 const propertiesOf = ({ properties }: JsonObject): JsonObject => objectOf(properties);
 
+/** Nanoseconds since the Unix epoch as decimal text: no double holds them. */
+type Nanos = string;
+
+/** A time in the three units of Debezium. */
+export const timesOf = (at: Micros) => ({
+  ts_ms: Math.floor(at / 1000),
+  ts_us: at,
+  ts_ns: `${at}000`,
+});
+
 /** A row of a typed topic: the model's fields, `_extra`, and the common fields. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /** A value of a typed topic: the change event of Debezium, which its transforms and many sinks support. */
 export interface Envelope {
-  /** For a delete: the deleted row, as far as available. Null for other operations (see README.md). */
+  /** For a delete: the deleted row, as far as available. For an update by choice the row as it was; else null. */
   readonly before: Row | null;
   readonly after: Row | null;
   readonly source: {
@@ -219,6 +229,8 @@ export interface Envelope {
     readonly name: string;
     /** When the record changed. */
     readonly ts_ms: number;
+    readonly ts_us: Micros;
+    readonly ts_ns: Nanos;
     readonly snapshot: 'true' | 'false';
     readonly connection_id: string;
     readonly sync: string | null;
@@ -231,6 +243,7 @@ export interface Envelope {
   /** When this message was created. */
   readonly ts_ms: number;
   readonly ts_us: Micros;
+  readonly ts_ns: Nanos;
   readonly transaction: null;
 }
 
@@ -238,6 +251,26 @@ export interface RowKey {
   readonly recordId: string;
   readonly connectionId: string;
   readonly variant: string;
+}
+
+/**
+ * A key as Kafka Connect's JSON converter reads it: its schema and the structure. The uid, because a connection that
+ * is created again has the id of the one before.
+ */
+export function structKey(
+  address: string,
+  connectionUid: string,
+  variant: string,
+  recordId: string,
+): string {
+  const fields = ['_connection_uid', '_variant', 'id'].map((name) => ({
+    field: name,
+    type: 'string',
+    optional: false,
+  }));
+  const schema = { type: 'struct', optional: false, name: `${namespaceOf(address)}.Key`, fields };
+  const payload = { _connection_uid: connectionUid, _variant: variant, id: recordId };
+  return JSON.stringify({ schema, payload });
 }
 
 export interface TypedSchema {
@@ -279,6 +312,8 @@ const optional = (name: string, type: unknown, doc: string) => ({
   default: null,
   doc,
 });
+/** Decoded as text (`avro-codec.ts`). */
+const nanos = { type: 'long', logicalType: 'timestamp-nanos' };
 const field = (name: string, type: unknown, doc: string) => ({ name, type, doc });
 
 function envelope(address: string, model: string, value: object): object {
@@ -288,12 +323,17 @@ function envelope(address: string, model: string, value: object): object {
     namespace: namespaceOf(address),
     doc: `Changes of the records of the model ${model}, as Debezium change events.`,
     fields: [
-      optional('before', value, 'Of a delete: the row as it was, as far as it is known.'),
+      optional(
+        'before',
+        value,
+        'The row as it was, as far as it is known: of a delete, by choice of an update.',
+      ),
       optional('after', 'Value', 'The row after the change; null of a delete.'),
       field('source', source, 'Where the change comes from.'),
       field('op', 'string', 'c created, u updated, d deleted, r read again by a backfill.'),
       optional('ts_ms', 'long', 'When this message was made, in milliseconds.'),
       optional('ts_us', 'long', 'The same in microseconds.'),
+      optional('ts_ns', nanos, 'The same in nanoseconds.'),
       optional('transaction', block, 'Always null: records change one by one.'),
     ],
   };
@@ -317,6 +357,8 @@ const source = {
     optional('sync', 'string', 'The sync that caused the change.'),
     field('variant', 'string', 'Variant of the sync.'),
     field('seq', 'long', 'stream_seq of the change on the records topic.'),
+    optional('ts_us', 'long', 'When the record changed, in microseconds.'),
+    optional('ts_ns', nanos, 'The same in nanoseconds.'),
   ],
 };
 

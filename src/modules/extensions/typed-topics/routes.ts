@@ -17,7 +17,7 @@ import { prefixed } from '../../operations/topics/prefix.ts';
 import { typedTopicRef, type TypedTopicEntity } from './entity.ts';
 import { topicOf, addressOf, topicNameCharsMax } from './names.ts';
 import { listTypedTopics, allTypedTopics, schemaOfModel } from './queries.ts';
-import type { TypedTopic } from './typed-topic.ts';
+import type { TypedTopic, TypedTopicFormat } from './typed-topic.ts';
 
 interface Deps {
   readonly control: ControlPlane;
@@ -38,6 +38,7 @@ interface ModelIdentity {
 export async function enableTypedTopic(
   { control }: Deps,
   named: ModelIdentity,
+  format: TypedTopicFormat,
   options: ExecuteOptions,
 ): Promise<TypedTopic> {
   const { environmentUid, integrationKey, model } = named;
@@ -49,7 +50,7 @@ export async function enableTypedTopic(
   const address = addressOf(environment.name, integrationKey, model);
   refuseLongName(address);
   refuseForeign({ control }, environmentUid, address);
-  const names = { environmentUid, integrationKey, model, address };
+  const names = { environmentUid, integrationKey, model, address, ...format };
   const body: CommandOf<TypedTopicEntity> = { type: 'Enable', uid: randomUUID(), ...names };
   const ref = typedTopicRef(environmentUid, integrationKey, model);
   const requestHash = JSON.stringify(names);
@@ -108,6 +109,8 @@ function refuseForeign({ control }: Deps, environmentUid: string, address: strin
   throw new GatewayError('conflict', { message });
 }
 
+const keyFormat = z.enum(['text', 'struct']);
+
 const shown = representation<TypedTopic & { readonly topic: string }>()({
   provider_config_key: [z.string(), ({ integrationKey }) => integrationKey],
   model: z.string(),
@@ -115,6 +118,16 @@ const shown = representation<TypedTopic & { readonly topic: string }>()({
   subject: [
     z.string().describe('Subject of its schema in the registry.'),
     ({ topic }) => `${topic}-value`,
+  ],
+  before: [
+    z.boolean().describe('Whether updates have the row as it was.'),
+    ({ hasBefore }) => hasBefore ?? false,
+  ],
+  key: [
+    keyFormat.describe(
+      'Whether keys are text, or a structure for the JSON converter of Kafka Connect.',
+    ),
+    ({ hasStructKey }) => (hasStructKey ? 'struct' : 'text'),
   ],
   enabled_at: [
     timestamp.describe('Time from which it is written (RFC 3339).'),
@@ -133,6 +146,8 @@ const typedTopicShape = shown.schema.meta({
       model: 'Contact',
       topic: 'svc.cdc.dev.crm-prod.Contact.v1',
       subject: 'svc.cdc.dev.crm-prod.Contact.v1-value',
+      before: false,
+      key: 'text',
       enabled_at: '2026-02-01T08:00:00.000Z',
     },
   ],
@@ -166,13 +181,24 @@ const enable = defineRoute({
   summary: 'Create a typed topic for a model.',
   description: 'It is filled with the changes that the records topic has of the model.',
   params: path,
+  query: z.strictObject({
+    before: z
+      .enum(['true', 'false'])
+      .optional()
+      .describe('Whether updates have the row as it was, at the cost of memory. Default: false.'),
+    key: keyFormat.optional().describe('Form of the keys. Default: text.'),
+  }),
   answers: { 200: json('The topic.', oneTypedTopicShape) },
   errors: ['not_found', 'conflict'],
   async handle(input) {
-    const { params, caller, services } = input;
+    const { params, query, caller, services } = input;
     const { environmentUid } = caller;
     const ref = { environmentUid, integrationKey: params.integration, model: params.model };
-    const enabled = await enableTypedTopic(services, ref, askOptions(input));
+    const format: TypedTopicFormat = {
+      ...(query.before === 'true' && { hasBefore: true }),
+      ...(query.key === 'struct' && { hasStructKey: true }),
+    };
+    const enabled = await enableTypedTopic(services, ref, format, askOptions(input));
     return {
       status: 200,
       body: { data: presentTypedTopic(enabled, services.settings.topicPrefix) },

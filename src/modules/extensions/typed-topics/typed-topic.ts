@@ -19,7 +19,14 @@ export interface TypedTopic {
    * From then on only erasures are published, until the retention has deleted the messages of the topic; null = in use.
    */
   readonly endedAt: Instant | null;
+  /** Whether updates have the row as it was; absent = not. */
+  readonly hasBefore?: true;
+  /** Whether keys are a structure for Kafka Connect; absent = text. Never changes while the topic has messages. */
+  readonly hasStructKey?: true;
 }
+
+/** The format that an opt-in chooses. */
+export type TypedTopicFormat = Pick<TypedTopic, 'hasBefore' | 'hasStructKey'>;
 
 export type TypedTopicEvent =
   | { readonly type: 'TypedTopicEnabled'; readonly typedTopic: TypedTopic }
@@ -35,7 +42,8 @@ export type EnableTypedTopic = {
   readonly isIntegrationKnown: boolean;
   /** Another model of the environment whose topic has the same name; null = none. */
   readonly sameAddress: string | null;
-} & Pick<TypedTopic, 'uid' | 'environmentUid' | 'integrationKey' | 'model' | 'address'>;
+} & Pick<TypedTopic, 'uid' | 'environmentUid' | 'integrationKey' | 'model' | 'address'> &
+  TypedTopicFormat;
 
 export type TypedTopicCommand =
   | EnableTypedTopic
@@ -77,6 +85,7 @@ export function forgottenAt({ endedAt }: TypedTopic): Instant | null {
 }
 
 function enabled(command: EnableTypedTopic, state: TypedTopic | null): TypedTopicEvent[] {
+  if (state !== null) refuseOtherFormat(command, state);
   if (state !== null && state.endedAt === null) return [];
   const { uid, environmentUid, integrationKey, model, address, at } = command;
   if (!command.isIntegrationKnown) throw notFound();
@@ -93,8 +102,25 @@ function enabled(command: EnableTypedTopic, state: TypedTopic | null): TypedTopi
     major: state?.major ?? 0,
     enabledAt: at,
     endedAt: null,
+    ...formatOf(command),
   };
   return [{ type: 'TypedTopicEnabled', typedTopic }];
+}
+
+const formatOf = ({ hasBefore, hasStructKey }: TypedTopicFormat): TypedTopicFormat => ({
+  ...(hasBefore && { hasBefore }),
+  ...(hasStructKey && { hasStructKey }),
+});
+
+/** Readers of one topic see one format: keys of another would never replace those before. */
+function refuseOtherFormat(command: EnableTypedTopic, state: TypedTopic): void {
+  if (state.hasStructKey !== command.hasStructKey) {
+    const message = `The topic ${state.address} has messages whose keys are ${state.hasStructKey ? 'structures' : 'text'}: keep them, or opt in after they have expired.`;
+    throw new GatewayError('conflict', { message });
+  }
+  if (state.endedAt !== null || state.hasBefore === command.hasBefore) return;
+  const message = `The topic ${state.address} is written ${state.hasBefore ? 'with' : 'without'} old rows: delete the typed topic first, then opt in again.`;
+  throw new GatewayError('conflict', { message });
 }
 
 const notFound = (): GatewayError =>

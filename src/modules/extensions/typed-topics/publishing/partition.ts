@@ -10,6 +10,7 @@ import type {
 } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import { typedProgressTopic, type TypedTopicProgress } from '../progress.ts';
+import { LastPayloads } from './last-payloads.ts';
 import { typedTopicsGroup, type PublishingServices } from './shared.ts';
 import { messagesOf, openTarget, type OpenTarget } from './targets.ts';
 
@@ -140,6 +141,7 @@ interface OwnedPartition {
 class PartitionPublisher {
   readonly #services: PublishingServices;
   readonly #held: OwnedPartition;
+  readonly #last = new LastPayloads();
   #at: number;
   #committedAt = 0;
 
@@ -154,11 +156,18 @@ class PartitionPublisher {
     const { list, changed } = this.#services.targets.current();
     const until = AbortSignal.any([signal, changed]);
     const { progress } = this.#held;
-    progress.keepOnly(new Set(list.map(({ typed }) => typed.uid)));
+    const optIns = new Set(list.map(({ typed }) => typed.uid));
+    progress.keepOnly(optIns);
+    this.#last.keepOnly(optIns);
     if (list.length === 0) return this.#idle(until);
     const opened = await Promise.all(list.map((target) => openTarget(this.#services, target)));
     const open = opened.filter((target) => target !== null);
     for (const target of open) await this.#backfill(target, signal);
+    const unread = open.filter(
+      ({ typed: { uid, hasBefore, endedAt } }) =>
+        hasBefore && endedAt === null && !this.#last.has(uid),
+    );
+    if (unread.length > 0) await this.#readPayloads(unread, signal);
     await this.#follow(open, until);
   }
 
@@ -195,6 +204,27 @@ class PartitionPublisher {
     if (signal.aborted) return;
     progress.filled(target, this.#at, true);
     await this.#commit([]);
+  }
+
+  /** Reads the payloads that the next changes replace. */
+  async #readPayloads(open: readonly OpenTarget[], signal: AbortSignal): Promise<void> {
+    const from = { topic: recordsTopic, partition: this.#held.partition, offset: 0 };
+    for (const { typed } of open) this.#last.add(typed.uid);
+    let epoch = 0;
+    for await (const batch of this.#services.log.read(from, { signal, maxBytes: batchBytesMax })) {
+      const messages = batch.messages.filter(({ offset }) => offset < this.#at);
+      const changes = this.#changes(messages, open, (index) => {
+        if (index < epoch) return false;
+        epoch = index;
+        return true;
+      });
+      for (const { message, change, target } of changes) {
+        if (change !== null && target !== null) {
+          this.#last.apply(target.typed.uid, message.key, change);
+        }
+      }
+      if (batch.next >= this.#at) break;
+    }
   }
 
   async #follow(open: readonly OpenTarget[], until: AbortSignal): Promise<void> {
@@ -267,7 +297,10 @@ class PartitionPublisher {
         continue;
       }
       const isErased = change.action === 'purged' && (await this.#isErased(change, erased));
-      const context = { clock, version, isBackfill, isErased };
+      const { uid } = target.typed;
+      const previous = isBackfill ? null : this.#last.get(uid, message.key);
+      const context = { clock, version, isBackfill, isErased, previous };
+      if (!isBackfill) this.#last.apply(uid, message.key, change);
       const made = messagesOf(change, message.headers, target, context);
       const list = byTopic.get(target.topic) ?? [];
       list.push(...made);

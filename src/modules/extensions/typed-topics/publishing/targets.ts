@@ -10,7 +10,14 @@ import type { EventLog, Headers, Message } from '#ports/event-log.ts';
 import type { Codec, Schemas } from '#ports/schemas.ts';
 import { typedTopicCleanup } from '#streams/topics.ts';
 import { typedTopicEntity, typedTopicRef } from '../entity.ts';
-import { typedSchema, type Envelope, type TypedSchema } from '../envelope.ts';
+import {
+  structKey,
+  timesOf,
+  typedSchema,
+  type Envelope,
+  type Row,
+  type TypedSchema,
+} from '../envelope.ts';
 import { topicOf } from '../names.ts';
 import { allTypedTopics, schemaOfModel } from '../queries.ts';
 import type { TypedTopic } from '../typed-topic.ts';
@@ -140,6 +147,8 @@ interface MessageContext {
   readonly isBackfill: boolean;
   /** Whether the records were removed because the connection was deleted. */
   readonly isErased: boolean;
+  /** The payload before the change, where the opt-in asks for it and there is one. */
+  readonly previous: Uint8Array | null;
 }
 
 const types = {
@@ -162,7 +171,10 @@ export function messagesOf(
   const op = opOf(change, target, context);
   if (op === null) return [];
   const { connection_uid: connectionUid, variant, record_id: recordId } = change;
-  const key = joinKey(connectionUid, variant, recordId);
+  const { address, hasStructKey } = target.typed;
+  const key = hasStructKey
+    ? structKey(address, connectionUid, variant, recordId)
+    : joinKey(connectionUid, variant, recordId);
   const positionHeaders = {
     'svc-stream': streamKeyOfChange(change),
     'svc-seq': String(change.stream_seq),
@@ -198,20 +210,19 @@ function envelopeOf(
   change: RecordChange,
   op: Envelope['op'],
   target: OpenTarget,
-  { clock, version, isBackfill }: MessageContext,
+  { clock, version, isBackfill, previous }: MessageContext,
 ): Envelope {
   const { record_id: recordId, connection_id: connectionId, variant } = change;
   const ref = { recordId, connectionId: connectionId ?? '', variant };
   const row = target.row(ref, op === 'd', payloadOf(change));
-  const now = clock.nowMicros();
   return {
-    before: op === 'd' ? row : null,
+    before: op === 'd' ? row : beforeOf(op, previous, (payload) => target.row(ref, false, payload)),
     after: op === 'd' ? null : row,
     source: {
       version,
       connector: 'svc',
       name: target.typed.address,
-      ts_ms: Math.floor(change.occurred_at / 1000),
+      ...timesOf(change.occurred_at),
       snapshot: isBackfill ? 'true' : 'false',
       connection_id: ref.connectionId,
       sync: change.sync_name,
@@ -219,16 +230,24 @@ function envelopeOf(
       seq: change.stream_seq,
     },
     op,
-    ts_ms: Math.floor(now / 1000),
-    ts_us: now,
+    ...timesOf(clock.nowMicros()),
     transaction: null,
   };
 }
 
+const beforeOf = (
+  op: Envelope['op'],
+  previous: Uint8Array | null,
+  row: (payload: JsonObject) => Row,
+): Row | null => (op === 'u' && previous !== null ? row(parsed(previous)) : null);
+
 function payloadOf({ payload, payload_encoding: encoding }: RecordChange): JsonObject | null {
   if (payload === null || encoding !== 'json') return null;
-  const text = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString();
-  return JSON.parse(text) as JsonObject;
+  return parsed(payload);
+}
+
+function parsed({ buffer, byteOffset, byteLength }: Uint8Array): JsonObject {
+  return JSON.parse(Buffer.from(buffer, byteOffset, byteLength).toString()) as JsonObject;
 }
 
 const streamKeyOfChange = (change: RecordChange): string =>

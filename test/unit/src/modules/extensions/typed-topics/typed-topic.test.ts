@@ -77,6 +77,24 @@ describe('a model with a typed topic', () => {
       .then({ type: 'TypedTopicForgotten' });
   });
 
+  it('keeps its format, and after it was ended that of its keys', () => {
+    const choice = { hasBefore: true, hasStructKey: true } as const;
+    const chosen = { type: 'TypedTopicEnabled', typedTopic: { ...state, ...choice } } as const;
+    given(typedTopic).when(enable(choice)).then(chosen);
+    given(typedTopic, chosen).when(enable(choice)).then();
+    given(typedTopic, chosen).when(enable()).refused('conflict');
+    given(typedTopic, enabled)
+      .when(enable({ hasBefore: true }))
+      .refused('conflict');
+    given(typedTopic, chosen, ended)
+      .when(enable({ hasBefore: true }))
+      .refused('conflict');
+    const { hasBefore: _, ...withoutBefore } = { ...state, ...choice };
+    given(typedTopic, chosen, ended)
+      .when(enable({ hasStructKey: true }))
+      .then({ type: 'TypedTopicEnabled', typedTopic: withoutBefore });
+  });
+
   it('is another one after it was ended, in the same place', () => {
     const opened = { type: 'TypedTopicOpened', major: 2 } as const;
     const again = { ...state, uid: 'u2', major: 2 };
