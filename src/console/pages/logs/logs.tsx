@@ -1,13 +1,14 @@
 import { useInfiniteQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
-import { useState, useEffect } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import type { Input, LogOperation, Client, LogMessage } from '#client/index.ts';
+import type { Input, LogOperation, LogMessage } from '#client/index.ts';
 import { failureOf } from '../../data/failure.ts';
 import { dayMs } from '../../data/local-time.ts';
 import { membersOf } from '../../data/members.ts';
 import { pathOf } from '../../data/route.ts';
 import { useSort } from '../../data/sort.ts';
+import { useTail } from '../../data/tail.ts';
 import { useUrlState, type UrlState } from '../../data/url-state.ts';
 import { StateBadge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
@@ -252,45 +253,21 @@ const columnsOf = (path: (page: string) => string): readonly Column<LogOperation
 
 type Query = NonNullable<Input<'GET /logs/tail'>['query']>;
 
-/** The newest that are kept in the page. */
-const keptMessages = 500;
-
 /** The log as it is written, newest first. */
 function LiveTail({ filters }: { readonly filters: UrlState }): JSX.Element {
-  const { client } = useAccess();
-  const [messages, setMessages] = useState<readonly LogMessage[]>([]);
-  const [error, setError] = useState<unknown>(null);
-  const text = JSON.stringify(queryOf(filters));
-  useEffect(() => {
-    const stop = new AbortController();
-    setMessages([]);
-    setError(null);
-    follow(client, JSON.parse(text) as Query, stop.signal, (message) =>
-      setMessages((existing) => [message, ...existing].slice(0, keptMessages)),
-    ).catch((failure: unknown) => {
-      if (!stop.signal.aborted) setError(failure);
-    });
-    return () => stop.abort();
-  }, [client, text]);
+  const { items, error } = useTail(
+    'GET /logs/tail',
+    { query: queryOf(filters) },
+    { event: 'message', keyOf: ({ id }: LogMessage) => id },
+  );
   if (error !== null) return <ErrorState failure={failureOf(error)} />;
   const search = filters.get('search').toLowerCase();
-  const shown = messages.filter(({ message }) => message.toLowerCase().includes(search));
+  const shown = items.filter(({ message }) => message.toLowerCase().includes(search));
   if (shown.length === 0)
     return (
       <Empty title="Waiting for messages">New messages appear here as they are written.</Empty>
     );
   return <MessagesTable messages={shown} />;
-}
-
-async function follow(
-  client: Client,
-  query: Query,
-  signal: AbortSignal,
-  show: (message: LogMessage) => void,
-): Promise<void> {
-  for await (const { data } of client.events('GET /logs/tail', { query, signal }))
-    // The service guarantees the shape.
-    show(data as LogMessage);
 }
 
 const listOf = (value: string | undefined) => (value === undefined ? undefined : [value]);
