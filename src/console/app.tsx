@@ -95,6 +95,7 @@ const EnvironmentKeys = lazy(
   async () => (await import('./pages/environments/keys.tsx')).EnvironmentKeys,
 );
 const Catalog = lazy(async () => (await import('./pages/integrations/catalog.tsx')).Catalog);
+const Changes = lazy(async () => (await import('./pages/changes/changes.tsx')).Changes);
 const Connect = lazy(async () => (await import('./pages/connections/connections.tsx')).Connect);
 const Connection = lazy(
   async () => (await import('./pages/connections/connection.tsx')).Connection,
@@ -115,6 +116,12 @@ const Playground = lazy(async () => (await import('./pages/playground/playground
 const Run = lazy(async () => (await import('./pages/runs/runs.tsx')).Run);
 const Runs = lazy(async () => (await import('./pages/runs/runs.tsx')).Runs);
 const Setup = lazy(async () => (await import('./pages/integrations/setup.tsx')).Setup);
+const Subscription = lazy(
+  async () => (await import('./pages/subscriptions/subscription.tsx')).Subscription,
+);
+const Subscriptions = lazy(
+  async () => (await import('./pages/subscriptions/subscriptions.tsx')).Subscriptions,
+);
 const Variables = lazy(async () => (await import('./pages/variables/variables.tsx')).Variables);
 const WebhooksIn = lazy(async () => (await import('./pages/webhooks/webhooks-in.tsx')).WebhooksIn);
 const WebhooksOut = lazy(
@@ -125,6 +132,7 @@ const WebhooksOut = lazy(
 const environmentRoutes = [
   ['/env/:environment', Home],
   ['/env/:environment/alerts', Alerts],
+  ['/env/:environment/changes', Changes],
   ['/env/:environment/connect', Connect],
   ['/env/:environment/connections', Connections],
   ['/env/:environment/connections/:integration/:connection/:tab?', Connection],
@@ -138,6 +146,8 @@ const environmentRoutes = [
   ['/env/:environment/playground', Playground],
   ['/env/:environment/runs', Runs],
   ['/env/:environment/runs/:id/:tab?', Run],
+  ['/env/:environment/subscriptions', Subscriptions],
+  ['/env/:environment/subscriptions/:name/:tab?', Subscription],
   ['/env/:environment/variables', Variables],
   ['/env/:environment/webhooks-in', WebhooksIn],
   ['/env/:environment/webhooks-out/:tab?', WebhooksOut],

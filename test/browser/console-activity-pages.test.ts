@@ -1,4 +1,5 @@
 import { failedRun, operation, showsPages } from './console-looks.ts';
+import { subscription } from './console-used.ts';
 
 showsPages('the console, of what happens in an environment', [
   ['/env/dev/runs', 'Runs'],
@@ -11,6 +12,11 @@ showsPages('the console, of what happens in an environment', [
   ['/env/dev/webhooks-out/endpoints', 'Webhooks out'],
   ['/env/dev/webhooks-out/signing-key', 'Webhooks out'],
   ['/env/dev/webhooks-in', 'Webhooks in'],
+  ['/env/dev/changes', 'Changes'],
+  ['/env/dev/subscriptions', 'Subscriptions'],
+  [`/env/dev/subscriptions/${subscription}`, subscription],
+  [`/env/dev/subscriptions/${subscription}/next`, subscription],
+  [`/env/dev/subscriptions/${subscription}/parked`, subscription],
   ['/env/dev/playground', 'Playground'],
   ['/env/dev/variables', 'Variables'],
   ['/env/dev/alerts', 'Alerts'],

@@ -19,6 +19,9 @@ const received = 'crm-with-webhooks-of-its-provider';
 
 export const longName = 'Maximiliane Freifrau von Hohenstein-Waldenburg (sales of the north-east)';
 
+/** Has a parked change. */
+export const subscription = 'warehouse-of-the-people-who-analyse-what-customers-do';
+
 const owners = [
   {
     end_user: { id: 'user-8841', display_name: longName, email: 'maximiliane@hohenstein.example' },
@@ -73,6 +76,7 @@ export async function openUsedConsole(): Promise<UsedConsole> {
     unique_key: received,
     display_name: 'Customers and contacts of the whole company',
   });
+  await subscribe(opened);
   await receiveWebhook(opened);
   await people[0]?.shown();
   const failed = await eventually(
@@ -83,6 +87,22 @@ export async function openUsedConsole(): Promise<UsedConsole> {
   const owned = stack.move();
   const close = () => owned.disposeAsync();
   return { ...opened, people, failedRun, operation, [Symbol.asyncDispose]: close };
+}
+
+/** A reader that has parked a change and read on, and one that has read nothing. */
+async function subscribe({ gateway }: CrmConsole): Promise<void> {
+  const send = async (method: string, path: string, body?: object) =>
+    succeeded(
+      await gateway.call(method, `/subscriptions${path}`, body === undefined ? {} : { body }),
+    );
+  const name = subscription;
+  await send('PUT', `/${name}`, { provider_config_key: 'crm', model: 'Contact' });
+  await send('PUT', '/everything', {});
+  const { changes, cursor } = await send('GET', `/${name}/changes?limit=2`);
+  const reason =
+    'The row has no owner, and no owner could be found in any of the tables of the warehouse';
+  await send('POST', `/${name}/parked`, { place: changes[0].place, reason });
+  await send('POST', `/${name}/commit`, { cursor });
 }
 
 /** Two webhooks of the provider: one with a type, one that is no JSON. */

@@ -11,6 +11,9 @@ export function useParts(): readonly string[] {
   return (section === 'env' ? rest.slice(1) : rest).map(decoded);
 }
 
+/** The parts of what `pathOf` made, after an empty one. */
+export const partsOf = (path: string): readonly string[] => path.split('/').map(decoded);
+
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

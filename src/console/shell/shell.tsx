@@ -56,6 +56,13 @@ const environmentPages: readonly NavigationItem[] = [
     scope: 'environment:webhooks:read',
   },
   { page: '/webhooks-in', label: 'Webhooks in', icon: 'inbox', scope: 'environment:webhooks:read' },
+  { page: '/changes', label: 'Changes', icon: 'activity', scope: 'environment:changes:read' },
+  {
+    page: '/subscriptions',
+    label: 'Subscriptions',
+    icon: 'list',
+    scope: 'environment:subscriptions:read',
+  },
   {
     page: '/playground',
     label: 'Playground',

@@ -1,0 +1,106 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+import { useChange } from '../../data/read.ts';
+import { pathOf } from '../../data/route.ts';
+import { Select, TextField } from '../../design/field.tsx';
+import { Dialog } from '../../design/overlay.tsx';
+import { useAccess } from '../../session/context.tsx';
+import { ChangeForm } from '../../shell/change-form.tsx';
+import { ConnectionField, useIntegrationChoices } from '../../shell/filter.tsx';
+import { feedStart, fromOf, StartFields } from './start-fields.tsx';
+
+/** What the form holds: empty text is none. */
+interface Fields {
+  readonly name: string;
+  readonly integration: string;
+  readonly connection: string;
+  readonly model: string;
+  readonly variant: string;
+}
+
+const nothing: Fields = { name: '', integration: '', connection: '', model: '', variant: '' };
+
+const filterOf = ({ integration, connection, model, variant }: Fields) => ({
+  ...(integration === '' ? {} : { provider_config_key: integration }),
+  ...(connection === '' ? {} : { connection_id: connection }),
+  ...(model === '' ? {} : { model }),
+  ...(variant === '' ? {} : { variant }),
+});
+
+export function CreateSubscription({ onClose }: { readonly onClose: () => void }): JSX.Element {
+  const { path } = useAccess();
+  const [, navigate] = useLocation();
+  const [fields, setFields] = useState<Fields>(nothing);
+  const [start, setStart] = useState(feedStart);
+  const { name } = fields;
+  const create = useChange(
+    (client) =>
+      client.request('PUT /subscriptions/{name}', {
+        params: { name },
+        body: { ...filterOf(fields), from: fromOf(start) },
+      }),
+    {
+      done: `The subscription ${name} was created`,
+      onDone: () => navigate(path(pathOf('subscriptions', name))),
+      showsFailure: true,
+    },
+  );
+  return (
+    <Dialog title="Create a subscription" onClose={onClose}>
+      <ChangeForm change={create} verb="Create the subscription">
+        <TextField
+          label="Name"
+          hint="Of the program that reads, such as warehouse"
+          value={name}
+          isRequired
+          onInput={(value) => setFields({ ...fields, name: value })}
+        />
+        <FilterFields fields={fields} onChange={setFields} />
+        <StartFields label="Begins at" start={start} onChange={setStart} />
+      </ChangeForm>
+    </Dialog>
+  );
+}
+
+interface FilterFieldsProps {
+  readonly fields: Fields;
+  readonly onChange: (fields: Fields) => void;
+}
+
+/** Which changes it has; all without a value. */
+function FilterFields({ fields, onChange }: FilterFieldsProps): JSX.Element {
+  const integrations = useIntegrationChoices();
+  const set = (changed: Partial<Fields>): void => onChange({ ...fields, ...changed });
+  return (
+    <>
+      <Select
+        label="Only of the integration"
+        value={fields.integration}
+        choices={[{ value: '', label: 'All' }, ...integrations]}
+        onChange={(integration) => set({ integration })}
+      />
+      <ConnectionField
+        label="Only of the connection"
+        hint="Leave empty for all connections"
+        value={fields.connection}
+        integration={fields.integration}
+        onChange={(connection, integration = fields.integration) =>
+          set({ connection, integration })
+        }
+      />
+      <TextField
+        label="Only of the model"
+        hint="Leave empty for all models"
+        value={fields.model}
+        onInput={(model) => set({ model })}
+      />
+      <TextField
+        label="Only of the variant"
+        hint="Leave empty for all variants of syncs"
+        value={fields.variant}
+        onInput={(variant) => set({ variant })}
+      />
+    </>
+  );
+}
