@@ -176,6 +176,8 @@ export type ParkedChange = { readonly place: string; readonly reason: string; re
 
 export type SqlResult = { readonly columns: readonly ({ readonly name: string; readonly type: string })[]; readonly rows: readonly (readonly unknown[])[] };
 
+export type SqlView = { readonly name: string; readonly description: string; readonly columns: readonly ({ readonly name: string; readonly type: string; readonly description: string })[] };
+
 export type AlertDestination = { readonly id: string; readonly display_name: string; readonly type: 'webhook' | 'slack' | 'email'; readonly target: string; readonly alerts: readonly ('connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck')[] | null; readonly enabled: boolean; readonly created_at: string; readonly updated_at: string };
 
 export type Alert = { readonly alert: 'connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck'; readonly firing: boolean; readonly count: number; readonly subjects: readonly string[]; readonly since: string | null; readonly notified_at: string | null };
@@ -1174,6 +1176,10 @@ export interface Operations {
   'POST /sql': {
     readonly body: { readonly query: string; readonly format?: 'json' | 'csv' | 'parquet' | 'table'; readonly max_rows?: number; readonly timeout_s?: number };
     readonly answer: SqlResult;
+  };
+  /** List the views of SQL queries. */
+  'GET /sql/views': {
+    readonly answer: { readonly data: readonly SqlView[] };
   };
   /** List the alert destinations, oldest first. */
   'GET /alert-destinations': {

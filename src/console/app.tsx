@@ -116,6 +116,7 @@ const Playground = lazy(async () => (await import('./pages/playground/playground
 const Run = lazy(async () => (await import('./pages/runs/runs.tsx')).Run);
 const Runs = lazy(async () => (await import('./pages/runs/runs.tsx')).Runs);
 const Setup = lazy(async () => (await import('./pages/integrations/setup.tsx')).Setup);
+const Sql = lazy(async () => (await import('./pages/sql/sql.tsx')).Sql);
 const Subscription = lazy(
   async () => (await import('./pages/subscriptions/subscription.tsx')).Subscription,
 );
@@ -146,6 +147,7 @@ const environmentRoutes = [
   ['/env/:environment/playground', Playground],
   ['/env/:environment/runs', Runs],
   ['/env/:environment/runs/:id/:tab?', Run],
+  ['/env/:environment/sql', Sql],
   ['/env/:environment/subscriptions', Subscriptions],
   ['/env/:environment/subscriptions/:name/:tab?', Subscription],
   ['/env/:environment/variables', Variables],

@@ -2,7 +2,8 @@ import type { Page } from 'playwright-core';
 
 /**
  * What of the page is cut off: the page or one of its parts has to be moved sideways, a text ends without an ellipsis and
- * a title with the whole text, or a row of a list has its state or time out of view. Code may be moved sideways.
+ * a title with the whole text, or a row of a list has its state or time out of view. Code and results of queries may be moved
+ * sideways.
  */
 export const clippedIn = (page: Page): Promise<readonly string[]> => page.evaluate(findClipped);
 
@@ -32,7 +33,12 @@ function findClipped(): readonly string[] {
   for (const element of document.querySelectorAll<HTMLElement>('#content *, .topbar, .topbar *')) {
     const style = getComputedStyle(element);
     const isVisible = element.checkVisibility({ checkVisibilityCSS: true });
-    if (!isVisible || element.closest('.code, svg, .chart') !== null || isHidden(element)) continue;
+    if (
+      !isVisible ||
+      element.closest('.code, .sql-result, svg, .chart') !== null ||
+      isHidden(element)
+    )
+      continue;
     if (element.scrollWidth > element.clientWidth + 1 && style.overflowX !== 'visible') {
       if (element.matches('input, select, textarea')) continue;
       const isEllipsis = style.textOverflow === 'ellipsis' && hasTitle(element);

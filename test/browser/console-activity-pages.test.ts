@@ -17,6 +17,7 @@ showsPages('the console, of what happens in an environment', [
   [`/env/dev/subscriptions/${subscription}`, subscription],
   [`/env/dev/subscriptions/${subscription}/next`, subscription],
   [`/env/dev/subscriptions/${subscription}/parked`, subscription],
+  ['/env/dev/sql', 'SQL'],
   ['/env/dev/playground', 'Playground'],
   ['/env/dev/variables', 'Variables'],
   ['/env/dev/alerts', 'Alerts'],

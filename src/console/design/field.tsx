@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren, JSX, RefObject } from 'preact';
 import { useId } from 'preact/hooks';
 
 interface FieldProps {
@@ -97,7 +97,11 @@ interface AreaProps extends FieldProps {
   readonly value: string;
   readonly rows?: number;
   readonly placeholder?: string;
+  /** The element, for those who change its selection. */
+  readonly area?: RefObject<HTMLTextAreaElement>;
   readonly onInput: (value: string) => void;
+  /** Called with Ctrl-Enter, or Cmd-Enter. */
+  readonly onSubmit?: () => void;
 }
 
 /** Text of more than one line, such as JSON. */
@@ -114,7 +118,11 @@ export function TextArea(props: AreaProps): JSX.Element {
           value={value}
           placeholder={placeholder}
           spellcheck={false}
+          {...(props.area === undefined ? {} : { ref: props.area })}
           onInput={({ currentTarget }) => onInput(currentTarget.value)}
+          onKeyDown={({ key, ctrlKey, metaKey }) => {
+            if (key === 'Enter' && (ctrlKey || metaKey)) props.onSubmit?.();
+          }}
         />
       )}
     />

@@ -63,6 +63,7 @@ const environmentPages: readonly NavigationItem[] = [
     icon: 'list',
     scope: 'environment:subscriptions:read',
   },
+  { page: '/sql', label: 'SQL', icon: 'database', scope: 'environment:sql:read' },
   {
     page: '/playground',
     label: 'Playground',

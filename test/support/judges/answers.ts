@@ -85,12 +85,13 @@ export function noteChange(method: string, url: string): void {
   if (!shownElsewhere.has(template)) unread.add(`${method} ${template}`);
 }
 
-/** Sessions are of the browser alone, a test arrives at its receiver, and one is a query. */
+/** Sessions are of the browser alone, a test arrives at its receiver, and two are queries. */
 const shownElsewhere: ReadonlySet<string> = new Set([
   '/console/session',
   '/console/session/keys/{keyId}',
   '/alert-destinations/{id}/test',
   '/logs/operations',
+  '/sql',
 ]);
 
 const unread = new Set<string>();

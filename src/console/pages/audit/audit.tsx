@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AuditEvent, Answer, Client } from '#client/index.ts';
+import { download } from '../../data/download.ts';
 import { useList, useChange, useRead } from '../../data/read.ts';
 import { useParts } from '../../data/route.ts';
 import { useSort } from '../../data/sort.ts';
@@ -229,14 +230,6 @@ function ChainActions({ chain }: { readonly chain: Chain }): JSX.Element {
       </Button>
     </span>
   );
-}
-
-/** Offers the content as a file. */
-function download(content: Blob, name: string): void {
-  const url = URL.createObjectURL(content);
-  const link = Object.assign(document.createElement('a'), { href: url, download: name });
-  link.click();
-  URL.revokeObjectURL(url);
 }
 
 const pageSize = 2_000;

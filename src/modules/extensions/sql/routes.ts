@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { AnyRoute } from '#http/define-route.ts';
 import { text } from '#http/fields.ts';
-import { anyJson, json } from '#http/responses.ts';
+import { anyJson, data, json } from '#http/responses.ts';
 import { EnvironmentSlots } from '#kernel/environment-slots.ts';
 import { limits } from '#kernel/limits.ts';
 import { defineRoute } from '#modules/operations/services.ts';
 import type { CallerFormat } from '#ports/projection-store.ts';
+import { documentedViews } from './documented-views.ts';
 import { runQuery } from './run-query.ts';
 
 /** One of an environment, so that its second query leaves the processor to others. */
@@ -100,4 +101,37 @@ function resultOf(rows: Buffer): Buffer {
   return Buffer.from(JSON.stringify({ columns, rows: data }));
 }
 
-export const sqlRoutes: readonly AnyRoute[] = [query];
+const viewShape = z
+  .strictObject({
+    name: z.string().describe('Name of the view.'),
+    description: z.string().describe('What a row is.'),
+    columns: z
+      .array(
+        z.strictObject({
+          name: z.string().describe('Name of the column.'),
+          type: z.string().describe('Its type in ClickHouse.'),
+          description: z.string().describe('What a value is.'),
+        }),
+      )
+      .describe('In their order.'),
+  })
+  .meta({ id: 'SqlView' });
+
+const views = defineRoute({
+  method: 'GET',
+  path: '/sql/views',
+  credential: 'environment',
+  scopes: ['environment:sql:read'],
+  summary: 'List the views of SQL queries.',
+  description: 'With their columns: what `POST /sql` can read.',
+  answers: { 200: json('The views.', data(z.array(viewShape))) },
+  errors: [],
+  handle: () => Promise.resolve({ status: 200, body: { data: shownViews } }),
+});
+
+const shownViews = documentedViews.map(({ columns, ...view }) => ({
+  ...view,
+  columns: columns.map(([name, type, description]) => ({ name, type, description })),
+}));
+
+export const sqlRoutes: readonly AnyRoute[] = [query, views];

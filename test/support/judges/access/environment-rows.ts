@@ -125,6 +125,7 @@ const recordRows: readonly Row[] = [
   row('GET /changes', K('changes:read'), 200, (names) => ({
     path: `/changes?${query(of(names))}`,
   })),
+  row('GET /sql/views', K('sql:read'), 200),
   row('POST /sql', K('sql:read'), 200, () => ({ path: '/sql', body: { query: 'SELECT 1' } })),
   row('GET /subscriptions', K('subscriptions:read'), 200),
   row('GET /subscriptions/{name}', K('subscriptions:read'), 404, () => ({

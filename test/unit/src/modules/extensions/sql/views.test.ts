@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openClickHouseStore } from '#adapters/projection-store/clickhouse.ts';
+import { documentedViews } from '#modules/extensions/sql/documented-views.ts';
 import { scopeOf, viewsOf } from '#modules/extensions/sql/views.ts';
 import type { QueryableStore } from '#ports/projection-store.ts';
 import {
@@ -26,17 +27,27 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-/** By view of docs/sql.md: name and type of each column, in their order. */
-async function documented(): Promise<Record<string, string[]>> {
+type Columns = readonly (readonly [name: string, type: string, meaning: string])[];
+
+/** By view of docs/sql.md: name, type and meaning of each column, in their order. */
+async function documented(): Promise<Record<string, Columns>> {
   const page = await readFile(new URL('../../../../../../docs/sql.md', import.meta.url), 'utf8');
   const sections = page.split(/^### `/m).slice(1);
   return Object.fromEntries(
     sections.map((section) => {
       const rows = section.matchAll(/^\| `(\w+)` +\| `([^`]+)` +\| (\S.*\S) +\|$/gm);
-      return [section.split('`')[0]!, Array.from(rows, ([, name, type]) => `${name} ${type}`)];
+      const columns = Array.from(rows, ([, name, type, meaning]) => [name, type, plain(meaning!)]);
+      return [section.split('`')[0]!, columns as unknown as Columns];
     }),
   );
 }
+
+/** Without the marks of Markdown. */
+const plain = (text: string): string =>
+  text.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1').replaceAll('`', '');
+
+const namesAndTypes = (columns: Columns): string[] =>
+  columns.map(([name, type]) => `${name} ${type}`);
 
 describe('views of SQL queries', () => {
   it('have the columns that docs/sql.md lists', async () => {
@@ -46,9 +57,15 @@ describe('views of SQL queries', () => {
       { database: `svc_sql_${scopeOf(uid)}` },
     );
     const real = Map.groupBy(columns, ({ table }) => table);
-    expect(await documented()).toEqual(
+    const listed = Object.entries(await documented());
+    expect(Object.fromEntries(listed.map(([view, list]) => [view, namesAndTypes(list)]))).toEqual(
       Object.fromEntries([...real].map(([view, list]) => [view, list.map(({ text }) => text)])),
     );
+  });
+
+  it('are shown to callers as docs/sql.md has them', async () => {
+    const shown = documentedViews.map(({ name, columns }) => [name, columns]);
+    expect(Object.fromEntries(shown)).toEqual(await documented());
   });
 
   it('show a record as it is, and each of its changes', async () => {
