@@ -178,6 +178,8 @@ export type SqlResult = { readonly columns: readonly ({ readonly name: string; r
 
 export type SqlView = { readonly name: string; readonly description: string; readonly columns: readonly ({ readonly name: string; readonly type: string; readonly description: string })[] };
 
+export type SavedQuery = { readonly name: string; readonly description: string; readonly query: string; readonly created_at: string; readonly updated_at: string };
+
 export type AlertDestination = { readonly id: string; readonly display_name: string; readonly type: 'webhook' | 'slack' | 'email'; readonly target: string; readonly alerts: readonly ('connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck')[] | null; readonly enabled: boolean; readonly created_at: string; readonly updated_at: string };
 
 export type Alert = { readonly alert: 'connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck'; readonly firing: boolean; readonly count: number; readonly subjects: readonly string[]; readonly since: string | null; readonly notified_at: string | null };
@@ -519,7 +521,7 @@ export interface Operations {
   };
   /** Create an API key of an environment. */
   'POST /environment/api-keys': {
-    readonly body: { readonly environment_id: number; readonly display_name: string; readonly scopes?: readonly ('environment:*' | 'environment:integrations:*' | 'environment:connections:*' | 'environment:connect_sessions:*' | 'environment:syncs:*' | 'environment:syncs:variant:*' | 'environment:functions:*' | 'environment:records:*' | 'environment:changes:*' | 'environment:sql:*' | 'environment:subscriptions:*' | 'environment:logs:*' | 'environment:actions:*' | 'environment:variables:*' | 'environment:webhook_endpoints:*' | 'environment:webhooks:*' | 'environment:alerts:*' | 'environment:typed_topics:*' | 'environment:webhook_signing_key:*' | 'environment:integrations:list' | 'environment:integrations:list_credentials' | 'environment:integrations:list_functions' | 'environment:integrations:read' | 'environment:integrations:read_credentials' | 'environment:integrations:create' | 'environment:integrations:update' | 'environment:integrations:delete' | 'environment:connections:list' | 'environment:connections:list_credentials' | 'environment:connections:read' | 'environment:connections:read_credentials' | 'environment:connections:create' | 'environment:connections:update' | 'environment:connections:delete' | 'environment:connect_sessions:write' | 'environment:syncs:read' | 'environment:syncs:execute' | 'environment:syncs:update' | 'environment:syncs:variant:create' | 'environment:syncs:variant:delete' | 'environment:deploy' | 'environment:functions:list' | 'environment:functions:read' | 'environment:functions:delete' | 'environment:functions:compile' | 'environment:functions:dryrun' | 'environment:records:read' | 'environment:records:write' | 'environment:changes:read' | 'environment:sql:read' | 'environment:subscriptions:read' | 'environment:subscriptions:consume' | 'environment:subscriptions:write' | 'environment:logs:read' | 'environment:logs:keep' | 'environment:actions:execute' | 'environment:proxy' | 'environment:variables:read' | 'environment:variables:write' | 'environment:webhook_endpoints:read' | 'environment:webhook_endpoints:write' | 'environment:webhooks:read' | 'environment:webhooks:resend' | 'environment:alerts:read' | 'environment:alerts:write' | 'environment:typed_topics:read' | 'environment:typed_topics:write' | 'environment:webhook_signing_key:read' | 'environment:webhook_signing_key:rotate' | 'environment:mcp')[]; readonly profile?: 'auth' | 'deploy' | 'backend'; readonly expires_at?: string | null };
+    readonly body: { readonly environment_id: number; readonly display_name: string; readonly scopes?: readonly ('environment:*' | 'environment:integrations:*' | 'environment:connections:*' | 'environment:connect_sessions:*' | 'environment:syncs:*' | 'environment:syncs:variant:*' | 'environment:functions:*' | 'environment:records:*' | 'environment:changes:*' | 'environment:sql:*' | 'environment:subscriptions:*' | 'environment:logs:*' | 'environment:actions:*' | 'environment:variables:*' | 'environment:webhook_endpoints:*' | 'environment:webhooks:*' | 'environment:alerts:*' | 'environment:typed_topics:*' | 'environment:webhook_signing_key:*' | 'environment:integrations:list' | 'environment:integrations:list_credentials' | 'environment:integrations:list_functions' | 'environment:integrations:read' | 'environment:integrations:read_credentials' | 'environment:integrations:create' | 'environment:integrations:update' | 'environment:integrations:delete' | 'environment:connections:list' | 'environment:connections:list_credentials' | 'environment:connections:read' | 'environment:connections:read_credentials' | 'environment:connections:create' | 'environment:connections:update' | 'environment:connections:delete' | 'environment:connect_sessions:write' | 'environment:syncs:read' | 'environment:syncs:execute' | 'environment:syncs:update' | 'environment:syncs:variant:create' | 'environment:syncs:variant:delete' | 'environment:deploy' | 'environment:functions:list' | 'environment:functions:read' | 'environment:functions:delete' | 'environment:functions:compile' | 'environment:functions:dryrun' | 'environment:records:read' | 'environment:records:write' | 'environment:changes:read' | 'environment:sql:read' | 'environment:sql:write' | 'environment:subscriptions:read' | 'environment:subscriptions:consume' | 'environment:subscriptions:write' | 'environment:logs:read' | 'environment:logs:keep' | 'environment:actions:execute' | 'environment:proxy' | 'environment:variables:read' | 'environment:variables:write' | 'environment:webhook_endpoints:read' | 'environment:webhook_endpoints:write' | 'environment:webhooks:read' | 'environment:webhooks:resend' | 'environment:alerts:read' | 'environment:alerts:write' | 'environment:typed_topics:read' | 'environment:typed_topics:write' | 'environment:webhook_signing_key:read' | 'environment:webhook_signing_key:rotate' | 'environment:mcp')[]; readonly profile?: 'auth' | 'deploy' | 'backend'; readonly expires_at?: string | null };
     readonly answer: { readonly data: ApiKeyWithSecret };
   };
   /** Delete an API key of an environment. */
@@ -1180,6 +1182,26 @@ export interface Operations {
   /** List the views of SQL queries. */
   'GET /sql/views': {
     readonly answer: { readonly data: readonly SqlView[] };
+  };
+  /** List the saved queries. */
+  'GET /sql/queries': {
+    readonly answer: { readonly data: readonly SavedQuery[] };
+  };
+  /** Read a saved query. */
+  'GET /sql/queries/{name}': {
+    readonly params: { readonly name: string };
+    readonly answer: { readonly data: SavedQuery };
+  };
+  /** Save a SQL query. */
+  'PUT /sql/queries/{name}': {
+    readonly params: { readonly name: string };
+    readonly body: { readonly query: string; readonly description?: string };
+    readonly answer: { readonly data: SavedQuery };
+  };
+  /** Delete a saved query. */
+  'DELETE /sql/queries/{name}': {
+    readonly params: { readonly name: string };
+    readonly answer: Success;
   };
   /** List the alert destinations, oldest first. */
   'GET /alert-destinations': {

@@ -47,6 +47,9 @@ export const limits = {
   /** Of a subscription. */
   parkedChangesMax: 100,
   sqlQueryCharsMax: 100_000,
+  savedQueriesMax: 100,
+  savedQueryNameCharsMax: 100,
+  savedQueryDescriptionCharsMax: 1_000,
   sqlSecondsDefault: 30,
   sqlSecondsMax: 300,
   sqlRowsDefault: 10_000,

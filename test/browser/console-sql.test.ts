@@ -1,6 +1,8 @@
+/* oxlint-disable typescript/no-unsafe-member-access -- a test looks into any answer */
 import { readFile } from 'node:fs/promises';
 import type { Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { takeUnread } from '#test/support/judges/answers.ts';
 import { clippedIn } from './clipping.ts';
 import { openCrmConsole, type CrmConsole } from './console-crm.ts';
 import { driverOf } from './console-driver.ts';
@@ -8,12 +10,15 @@ import { screenshot, violationsOf } from './world.ts';
 
 describe('SQL in the console', () => {
   let opened: CrmConsole;
-  const { button, field, open, seen } = driverOf(() => opened);
+  const { button, field, open, read, seen } = driverOf(() => opened);
   beforeAll(async () => {
     opened = await openCrmConsole();
     await opened.crm.shown();
   });
-  afterEach(() => expect(opened.complaints).toEqual([]));
+  afterEach(() => {
+    expect(opened.complaints).toEqual([]);
+    expect(takeUnread(), 'not read back').toEqual([]);
+  });
   afterAll(() => opened[Symbol.asyncDispose]());
 
   const sql = () => open('/env/dev/sql');
@@ -90,6 +95,41 @@ describe('SQL in the console', () => {
     expect((await saved('CSV')).toString().trim()).toBe('"word","number"\n"one",1');
     expect(JSON.parse((await saved('JSON')).toString())).toMatchObject({ rows: [['one', '1']] });
     expect((await saved('Parquet')).subarray(0, 4).toString()).toBe('PAR1');
+  });
+
+  it('saves a query, opens it by its address, replaces and deletes it', async () => {
+    const path = '/sql/queries/Models%20of%20dev';
+    await sql();
+    await field('Query').fill('SELECT DISTINCT model FROM v_records');
+    await button('Save…').click();
+    await field('Name').fill('Models of dev');
+    await field('What it answers').fill('Which models have records?');
+    await button('Save the query').click();
+    await seen('The query Models of dev was saved');
+    expect((await read(path)).data).toMatchObject({
+      query: 'SELECT DISTINCT model FROM v_records',
+      description: 'Which models have records?',
+    });
+    // Another tab has no draft.
+    await open('/env/dev/sql?query=Models%20of%20dev');
+    await expect.poll(() => field('Query').inputValue()).toContain('DISTINCT model');
+    await button('Run').click();
+    await result().getByText('Contact', { exact: true }).waitFor();
+    const saving = opened.page.waitForEvent('download');
+    await opened.page.getByTitle('Download as CSV').click();
+    expect((await saving).suggestedFilename()).toBe('Models of dev.csv');
+    await field('Query').fill('SELECT DISTINCT model, variant FROM v_records');
+    await button('Save…').click();
+    await button('Replace the query').click();
+    await seen('The query Models of dev was saved');
+    expect((await read(path)).data.query).toContain('variant');
+    await screenshot(opened.page, 'console-sql-saved');
+    expect(await violationsOf(opened.page)).toEqual([]);
+    await button('Delete the query Models of dev…').click();
+    await button('Delete the query').click();
+    await seen('The query Models of dev was deleted');
+    expect((await read('/sql/queries')).data).toEqual([]);
+    expect(await field('Query').inputValue()).toContain('variant');
   });
 
   it.each([

@@ -150,10 +150,12 @@ describe('a reader of the guides', () => {
   });
 
   it('queries with SQL', async () => {
-    const [counted = '', piped = ''] = await follow(blocksOf(page('sql'), 'sh'));
+    const [counted = '', piped = '', saved = ''] = await follow(blocksOf(page('sql'), 'sh'));
     expect(counted).toMatch(/Contact.* 250 /);
     expect(counted).toMatch(/^"status","runs","ms"$/m);
     expect(JSON.parse(piped)).toMatchObject({ columns: [{ name: 'changes', type: 'UInt64' }] });
+    expect(saved).toMatch(/^models +\d{4}-\S+ +Which models have records\?$/m);
+    expect(saved).toMatch(/^"model"\n"Contact"$/m);
     const file = readFileSync(join(folder, 'contacts.parquet'));
     expect(file.subarray(0, 4).toString()).toBe('PAR1');
   });

@@ -38,6 +38,11 @@ const rows = async (query: string, key?: string): Promise<Result['rows']> =>
   (succeeded(await ask({ query }, key)) as Result).rows;
 const errorOf = ({ body }: { readonly body: unknown }) =>
   (body as { error: { code: string; message: string; fix: string } }).error;
+async function auditEvents() {
+  const { accountKey: key } = world.gateway;
+  const page: unknown = succeeded(await world.gateway.call('GET', '/audit', { key }));
+  return (page as { data: readonly { action: string; target: string }[] }).data;
+}
 const ofConnection = (view: string, columns: string): string =>
   `SELECT ${columns} FROM ${view} WHERE connection_id = '${crm.id}'`;
 
@@ -205,6 +210,31 @@ describe('svc sql', () => {
     expect(piped.stdout).toBe('"record_id"\n"c-1"\n');
     await svc([query(), '--format', 'parquet', '--out', 'rows.parquet']);
     expect(readFileSync(join(folder, 'rows.parquet')).subarray(0, 4).toString()).toBe('PAR1');
+  });
+
+  it('saves a query, runs it by its name, and deletes it', async () => {
+    await svc(['save', 'first record'], query());
+    const listed = await svc(['queries']);
+    expect(listed.stdout).toMatch(/^query +saved +answers\nfirst record +\d{4}-/);
+    await svc(['save', 'first record', query(), '--description', 'Which record is first?']);
+    expect(JSON.parse((await svc(['queries', '--format', 'json'])).stdout)).toMatchObject([
+      { name: 'first record', description: 'Which record is first?', query: query() },
+    ]);
+    const rows = await svc(['--saved', 'first record', '--format', 'csv']);
+    expect(rows.stdout).toBe('"record_id"\n"c-1"\n');
+    await svc(['delete', 'first record', '--yes']);
+    await expect(svc(['--saved', 'first record'])).rejects.toMatchObject({
+      stderr: expect.stringContaining('no saved query "first record"') as string,
+    });
+    const events = await eventually(auditEvents, (all) =>
+      all.some(({ action }) => action === 'saved_query.delete'),
+    );
+    const own = events.filter(({ target }) => target === 'first record');
+    expect(own.map(({ action }) => action)).toEqual([
+      'saved_query.delete',
+      'saved_query.save',
+      'saved_query.save',
+    ]);
   });
 
   it('fails with what the service says', async () => {

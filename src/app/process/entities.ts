@@ -15,6 +15,7 @@ import { revocationEntity } from '#modules/connections/revocations/entity.ts';
 import { alertDestinationEntity } from '#modules/extensions/alert-destinations/entity.ts';
 import { alertEntity } from '#modules/extensions/alerts/entity.ts';
 import { subscriptionEntity } from '#modules/extensions/changes/subscriptions/entity.ts';
+import { savedQueryEntity } from '#modules/extensions/sql/saved-queries/entity.ts';
 import { typedTopicEntity } from '#modules/extensions/typed-topics/entity.ts';
 import { actionRunEntity } from '#modules/functions/actions/entity.ts';
 import { checkpointEntity } from '#modules/functions/checkpoints/entity.ts';
@@ -49,6 +50,7 @@ export const definitions = {
   'consumer-group': consumerGroupEntity,
   'typed-topic': typedTopicEntity,
   subscription: subscriptionEntity,
+  'saved-query': savedQueryEntity,
   'webhook-endpoint': webhookEndpointEntity,
   'alert-destination': alertDestinationEntity,
   alert: alertEntity,

@@ -6,6 +6,7 @@ import { download } from '../../data/download.ts';
 import { failureOf } from '../../data/failure.ts';
 import { useChange } from '../../data/read.ts';
 import { useSort } from '../../data/sort.ts';
+import { useUrlState } from '../../data/url-state.ts';
 import { Button } from '../../design/button.tsx';
 import { Json } from '../../design/code.tsx';
 import { KeyValues } from '../../design/key-values.tsx';
@@ -195,9 +196,10 @@ const formats = [
 
 /** Runs the query once more, for a file. */
 function Downloads({ asked }: Pick<ResultProps, 'asked'>): JSX.Element {
+  const name = useUrlState().sent('query') ?? 'query';
   const save = useChange(
     async (client, format: FileFormat) =>
-      download(await fileOf(client, asked, format), `query.${format}`),
+      download(await fileOf(client, asked, format), `${name}.${format}`),
     {},
   );
   return (

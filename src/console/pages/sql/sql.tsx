@@ -7,6 +7,7 @@ import { useAccess } from '../../session/context.tsx';
 import { Page } from '../../shell/page.tsx';
 import { Outcome } from './outcome.tsx';
 import { resultOf } from './run-query.ts';
+import { SavedQueries } from './saved-queries.tsx';
 import { Views } from './views.tsx';
 
 /** By environment: the text of the editor, kept while the tab is open. */
@@ -101,6 +102,7 @@ const Editor = (props: EditorProps): JSX.Element => (
       props.onRun();
     }}
   >
+    <SavedQueries text={props.text} onChoose={props.write} />
     <TextArea
       label="Query"
       rows={10}

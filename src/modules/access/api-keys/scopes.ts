@@ -49,6 +49,7 @@ export const environmentScopes: readonly string[] = [
   'records:write',
   'changes:read',
   'sql:read',
+  'sql:write',
   'subscriptions:read',
   'subscriptions:consume',
   'subscriptions:write',

@@ -171,6 +171,14 @@ const rules: Readonly<Record<string, AuditRule>> = {
     action: 'console_session.end',
     target: ({ params }) => field(params, 'id'),
   },
+  'PUT /sql/queries/{name}': {
+    action: 'saved_query.save',
+    target: ({ params }) => field(params, 'name'),
+  },
+  'DELETE /sql/queries/{name}': {
+    action: 'saved_query.delete',
+    target: ({ params }) => field(params, 'name'),
+  },
   'POST /root-keys/rewrap': { action: 'root_key.rewrap', target: () => '*' },
   'POST /demo': { action: 'demo.set_up', target: () => '*' },
   'POST /functions/deployments/bundle': { action: 'function.deploy', target: () => '*' },

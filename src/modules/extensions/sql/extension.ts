@@ -1,12 +1,18 @@
+import { entitiesOfEnvironment } from '#modules/access/environments/dependents.ts';
 import { environmentEntity } from '#modules/access/environments/entity.ts';
 import { projectionEntity } from '#modules/operations/projections/entity.ts';
 import type { Extension, ExtensionServices } from '../extension.ts';
 import { sqlRoutes } from './routes.ts';
 import { showViews } from './run-query.ts';
+import { savedQueryEntity } from './saved-queries/entity.ts';
+import { savedQueryRoutes } from './saved-queries/routes.ts';
 import { scopeOf } from './views.ts';
 
 export const sql: Extension = {
-  routes: sqlRoutes,
+  routes: [...sqlRoutes, ...savedQueryRoutes],
+  environmentDependents: (control) => [
+    entitiesOfEnvironment(control, savedQueryEntity, { type: 'Delete' }),
+  ],
   start: keepViews,
 };
 

@@ -126,6 +126,15 @@ const recordRows: readonly Row[] = [
     path: `/changes?${query(of(names))}`,
   })),
   row('GET /sql/views', K('sql:read'), 200),
+  row('GET /sql/queries', K('sql:read'), 200),
+  row('GET /sql/queries/{name}', K('sql:read'), 404, () => ({ path: '/sql/queries/none' })),
+  creating('PUT /sql/queries/{name}', K('sql:write'), 200, (names) => ({
+    path: `/sql/queries/of-${names.connection}`,
+    body: { query: 'SELECT 1' },
+  })),
+  changing('DELETE /sql/queries/{name}', K('sql:write'), 404, () => ({
+    path: '/sql/queries/none',
+  })),
   row('POST /sql', K('sql:read'), 200, () => ({ path: '/sql', body: { query: 'SELECT 1' } })),
   row('GET /subscriptions', K('subscriptions:read'), 200),
   row('GET /subscriptions/{name}', K('subscriptions:read'), 404, () => ({

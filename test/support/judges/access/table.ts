@@ -28,6 +28,7 @@ export const environmentScopes: readonly string[] = [
   ...[
     'changes:read',
     'sql:read',
+    'sql:write',
     'subscriptions:read',
     'subscriptions:consume',
     'subscriptions:write',
