@@ -4,8 +4,8 @@ import { webhookAddress } from '../../shared/webhooks.js';
 
 const onEvent = createOnEvent({
   description:
-    'Registers a webhook of the records of the base; Airtable ends it after 7 days unless it is refreshed',
-  version: '1.0.0',
+    'Registers a webhook of the records of the base; the sync webhooks refreshes it, since Airtable ends it after 7 days',
+  version: '1.0.1',
   event: 'post-connection-creation',
   metadata: z.object({
     base: z.string(),
