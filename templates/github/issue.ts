@@ -20,6 +20,14 @@ export const GithubIssue = z.object({
 });
 export type GithubIssue = z.infer<typeof GithubIssue>;
 
+/** The body of a webhook `issues`. */
+export interface GithubIssueEvent {
+  action: string;
+  issue: GithubIssue;
+  /** The full name is `owner/name`. */
+  repository: { full_name: string };
+}
+
 /** @param repository `owner/name` */
 export const ticketOf = (issue: GithubIssue, repository: string): Ticket => ({
   id: String(issue.id),

@@ -8,6 +8,7 @@ import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts
 import { expectEqual, expectTrue } from './expectations.ts';
 import { TemplateAccount, type StoredRecord } from './template-account.ts';
 import type { DeployedTemplate } from './template-world.ts';
+import { webhooks } from './webhook-situation.ts';
 
 /** Documents of a page, so that few documents are several pages. */
 const pageMax = 2;
@@ -27,7 +28,8 @@ export function syncSituations(fixture: ObjectFixture): ReadonlyMap<string, Play
     ['expired token', expiredToken],
     ['resume after a kill', resumption],
   ];
-  return new Map(all.filter(([name]) => name !== 'delete' || fixture.deletes.type !== 'none'));
+  const played = all.filter(([name]) => name !== 'delete' || fixture.deletes.type !== 'none');
+  return new Map(fixture.webhooks.length === 0 ? played : [...played, ['webhooks', webhooks]]);
 }
 
 /** A situation's account, the fake's data and the fixture. */

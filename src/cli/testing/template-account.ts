@@ -75,6 +75,15 @@ export class TemplateAccount implements AsyncDisposable {
     await this.#client.request('POST /sync/trigger', { body });
   }
 
+  /** Starts the schedule, as webhooks need it, with its first run. @throws Error as `sync` does */
+  async start(): Promise<void> {
+    const { finishedAt } = await this.#status();
+    this.#finishedAt = finishedAt;
+    const body = { ...this.#names, syncs: [this.#template.entry.name] };
+    await this.#client.request('POST /sync/start', { body });
+    await this.finished();
+  }
+
   /**
    * Ends the run of a gateway that was killed, which would be started again a minute later, and triggers the next one:
    * it goes on from the checkpoint as that one would.
@@ -160,6 +169,23 @@ export class TemplateAccount implements AsyncDisposable {
       body: JSON.stringify({ action_name: this.#template.entry.name, input }),
     });
     return { status: response.status, body: (await response.json()) as JsonObject };
+  }
+
+  /** Sends what the provider would send for this connection. @throws Error where the gateway refuses it */
+  async receiveWebhook(body: string, headers: Readonly<Record<string, string>>): Promise<void> {
+    const { integrationKey: uniqueKey } = this.#template.entry;
+    const { data } = await this.#client.request('GET /integrations/{uniqueKey}', {
+      params: { uniqueKey },
+      query: { include: ['webhook'] },
+    });
+    const url = new URL(data.webhook_url ?? '/', this.#template.gateway.url);
+    url.searchParams.set('svcConnectionId', this.connectionId);
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+    });
+    if (!response.ok) throw new Error(`the webhook was refused: ${await response.text()}`);
   }
 
   /** Looks again until it is so. @throws Error */

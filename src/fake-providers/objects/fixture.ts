@@ -177,6 +177,17 @@ const about = {
 
 const recordsByModel = z.record(z.string(), z.array(object).min(1));
 
+/** What the provider sends when something has changed. */
+const webhook = z.strictObject({
+  /** Such as its type; the signature is added. */
+  headers: texts.default({}),
+  body: object,
+  /** Records that it saves, whole. */
+  records: recordsByModel.optional(),
+  /** Ids of the records that it deletes, by model. */
+  deleted_records: z.record(z.string(), z.array(z.string())).default({}),
+});
+
 const objectFixture = z.strictObject({
   ...about,
   /** Path of the id in a document. */
@@ -210,6 +221,8 @@ const objectFixture = z.strictObject({
   resumes: z.enum(['checkpoint', 'start']).default('checkpoint'),
   /** In a response `{token}` stands for a token of `delta` that lists what changes from now on. */
   exchanges: z.array(exchange).default([]),
+  /** For a sync with `onWebhook`: sent in this order after a first run. */
+  webhooks: z.array(webhook).default([]),
 });
 
 const callFixture = z.strictObject({
@@ -237,6 +250,7 @@ const callFixture = z.strictObject({
 export type ObjectFixture = z.infer<typeof objectFixture>;
 export type CallFixture = z.infer<typeof callFixture>;
 export type CallCase = CallFixture['cases'][number];
+export type SentWebhook = ObjectFixture['webhooks'][number];
 export type Exchange = z.infer<typeof exchange>;
 export type ListRules = z.infer<typeof list>;
 export type Pagination = ListRules['pagination'];

@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { Ticket } from '../../models/ticketing.js';
 import { requestOf } from '../../shared/links.js';
 import { nextSince } from '../../shared/since.js';
-import { ticketOf, type GithubIssue } from '../issue.js';
+import { ticketOf, type GithubIssue, type GithubIssueEvent } from '../issue.js';
 
 const sync = createSync({
-  description: 'Issues of a repository; deleted ones are found by a run from the start',
-  version: '1.0.0',
+  description:
+    'Issues of a repository, by webhooks at once; deletions that no webhook announced are found by a run from the start',
+  version: '1.1.0',
   frequency: 'every 30 minutes',
   autoStart: false,
   scopes: ['repo'],
@@ -21,6 +22,8 @@ const sync = createSync({
     /** The page at which an interrupted run goes on. */
     page: z.string().optional(),
   }),
+  /** Those that `register-webhook` asks for. */
+  webhookSubscriptions: ['issues'],
 
   exec: async (svc) => {
     const { repository } = await svc.getMetadata();
@@ -58,6 +61,15 @@ const sync = createSync({
     }
     if (since === '') await svc.trackDeletesEnd('Ticket');
     await svc.saveCheckpoint({ since: next });
+  },
+
+  // Beside a run: the next one reads what has changed since the last, and corrects what came out of order.
+  onWebhook: async (svc, { action, issue, repository }: GithubIssueEvent) => {
+    const ticket = ticketOf(issue, repository.full_name);
+    // A transferred issue has another id in its new repository.
+    const isGone = action === 'deleted' || action === 'transferred';
+    if (isGone) await svc.batchDelete([{ id: ticket.id }], 'Ticket');
+    else await svc.batchSave([ticket], 'Ticket');
   },
 });
 
