@@ -40,6 +40,8 @@ const recordings: readonly Recording[] = [
   // A form as body.
   { file: 'wrike/actions/create-task' },
   { file: 'google-calendar/syncs/events' },
+  // A request with an idempotency key, which the function makes in each run.
+  { file: 'stripe/actions/create-customer' },
   // Credentials that a person types in.
   { file: 'ashby/syncs/jobs' },
 ];

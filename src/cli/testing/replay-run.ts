@@ -5,7 +5,7 @@ import type { Sandbox, HostAnswer, HostCalls, HttpAnswer } from '#ports/sandbox.
 import { parseArgs, parseJson, shapes } from '#rules/arguments.ts';
 import { InMemoryState } from '#rules/in-memory-state.ts';
 import { runFunction, type BuiltFunction, type FunctionEnd } from '../dryrun/run-function.ts';
-import { savedArgs, savedRequest, type RequestedCall } from '../mocks/identity.ts';
+import { presentHash, savedArgs, savedRequest, type RequestedCall } from '../mocks/identity.ts';
 import type { Mocks, SavedAnswer, SavedAnswers } from '../mocks/mocks.ts';
 
 export interface ReplayEnd extends ReplayResult, FunctionEnd {}
@@ -95,7 +95,9 @@ class ResponseRecording {
   answer(where: 'api' | 'fetch', call: RequestedCall, args: string): HostAnswer {
     const { method, path, request, hash } = savedRequest(call);
     const answers = answersTo(this.#mocks[where], method, path);
-    const same = answers.filter((answer) => answer.hash === hash);
+    const same = answers.filter(
+      (answer) => answer.hash === hash || presentHash(method, path, answer.request) === hash,
+    );
     const found = this.#next(`${where} ${hash}`, same);
     if (found === undefined) {
       throw unsaved(`${method.toUpperCase()} ${path}`, request, answers);
