@@ -58,6 +58,8 @@ export interface GenerationsDeps<S, A extends ActiveGeneration<S>, T extends Tab
   readonly log: Pick<EventLog, 'startOffset' | 'endOffset'>;
   readonly store: ProjectionStore;
   readonly openActive: (first: S) => A;
+  /** Called with the generation that is read here, at first and after each switch. */
+  readonly reads: (generation: number) => void;
   /** Removes the remains of a comparison of the generation. */
   readonly dropCopies: (generation: number) => Promise<void>;
   /**
@@ -119,7 +121,7 @@ class RunningGenerations<
   /** By partition of the active generation, its position and since when. */
   readonly #standing = new Map<number, { readonly next: number; readonly since: number }>();
   #isStalled = false;
-  /** The decided state could not be followed, because a table is damaged. */
+  /** The decided state is being followed, or could not be: the next tick tries again. */
   #isUnfollowed = false;
   /** Unsuccessful attempts of the comparison here. */
   #unfinished = { id: '', times: 0 };
@@ -129,6 +131,7 @@ class RunningGenerations<
     this.#activeFeed = this.#add(deps.projection.current.active_generation);
     this.source = deps.openActive(this.#activeFeed.source);
     this.source.watch(this.#activeFeed.source);
+    deps.reads(this.#activeFeed.number);
     this.stopped.catch(() => undefined);
     this.#timer = setInterval(() => this.#then(() => this.#tick()), tickMs).unref();
   }
@@ -142,7 +145,6 @@ class RunningGenerations<
     await this.#follow(projection.current).catch((error: unknown) => {
       // The process starts, and says what is damaged; the next tick tries again.
       if (damagedPartOf(error) === null) throw error;
-      this.#isUnfollowed = true;
     });
     projection.onChange(() => this.#then(() => this.#follow(projection.current)));
   }
@@ -160,8 +162,8 @@ class RunningGenerations<
     this.#work = this.#work
       .then(() => (this.#isStopped() ? undefined : task()))
       .catch((err: unknown) => {
-        if (damagedPartOf(err) !== null) this.#isUnfollowed = true;
-        else if (!this.#isStopped())
+        // Each damaged part is logged once, by the thread that has the tables.
+        if (damagedPartOf(err) === null && !this.#isStopped())
           this.#deps.logger.warn({ err }, 'a task of the generations failed; it is retried');
       });
   }
@@ -217,19 +219,36 @@ class RunningGenerations<
 
   /** Brings this node to the decided state. */
   async #follow(published: PublishedProjection): Promise<void> {
-    for (const one of published.generations) await this.#feed(one);
-    this.#isUnfollowed = false;
-    if (published.active_generation !== this.#activeFeed.number) {
-      await this.#switchTo(published.active_generation);
-    }
-    const existing = new Set(published.generations.map(({ generation }) => generation));
+    this.#isUnfollowed = true;
+    const { active_generation: active, generations } = published;
+    const damaged = await this.#feedAll(generations);
+    if (active !== this.#activeFeed.number && !damaged.has(active)) await this.#switchTo(active);
+    const existing = new Set(generations.map(({ generation }) => generation));
     for (const feed of [...this.#fed.values()]) {
       if (!existing.has(feed.number)) await this.#forget(feed);
     }
-    for (const one of published.generations) {
+    for (const one of generations) {
       if (one.state === 'retiring') await this.#retire(one);
-      if (one.verification_id !== null) this.#verify(one, published.active_generation);
+      if (one.verification_id !== null) this.#verify(one, active);
     }
+    for (const error of damaged.values()) throw error;
+    this.#isUnfollowed = false;
+  }
+
+  /** Resolves with the errors of damaged ones, which hold up no others: those replace them. */
+  async #feedAll(
+    generations: PublishedProjection['generations'],
+  ): Promise<ReadonlyMap<number, unknown>> {
+    const damaged = new Map<number, unknown>();
+    for (const one of generations) {
+      try {
+        await this.#feed(one);
+      } catch (error) {
+        if (damagedPartOf(error) === null) throw error;
+        damaged.set(one.generation, error);
+      }
+    }
+    return damaged;
   }
 
   async #feed(published: PublishedGeneration): Promise<void> {
@@ -260,6 +279,7 @@ class RunningGenerations<
     }
     this.#activeFeed = target;
     this.source.switchTo(target.source);
+    this.#deps.reads(number);
     logger.info({ from: from.number, to: number }, 'switched to another generation');
   }
 

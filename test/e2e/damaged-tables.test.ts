@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '#ports/sandbox.ts';
 import { roundsOf, someOf } from '#test/support/judges/long-run.ts';
 import { seeded, seedOfRun } from '#test/support/judges/random.ts';
-import { copyFolder, restartOver, xorByte } from '#test/support/judges/wounds.ts';
+import { copyFolder, flipEveryBlock, restartOver, xorByte } from '#test/support/judges/wounds.ts';
 import { commandLine } from '#test/support/processes/command-line.ts';
 import { withLimits } from '#test/support/processes/with-limits.ts';
 import {
@@ -57,6 +57,11 @@ async function flip(dataDir: string, table: string, file: string): Promise<void>
     const { size } = await stat(path);
     await xorByte(path, random.int(size), 1 << random.int(8));
   }
+}
+
+/** Of every part, so much that no query of the table is answered, also none at the start. */
+async function flipAll(dataDir: string, table: string, file: string): Promise<void> {
+  for (const part of await partsOf(dataDir, table)) await flipEveryBlock(join(part, file));
 }
 
 type Records = Awaited<ReturnType<CrmConnection['all']>>;
@@ -119,11 +124,18 @@ describe('a start over a small table with a damaged part', () => {
 });
 
 describe('a damaged part of a table that is read', () => {
-  it('is named by /ready and the log, with the command that rebuilds it, until it has run', async () => {
+  const damages = [
+    { damage: 'one bit', inflict: flip },
+    { damage: 'every block', inflict: flipAll },
+  ];
+  const some = someOf(damages, roundsOf({ push: 1, all: damages.length }), random.seed);
+  const named =
+    'is named by /ready and the log, with the command that rebuilds it, until it has run';
+  it.each(some)(`${named}: $damage`, async ({ inflict }) => {
     await restartOver(
       world,
       whole,
-      (dataDir) => flip(dataDir, 'records', 'data.bin'),
+      (dataDir) => inflict(dataDir, 'records', 'data.bin'),
       checkedLater,
     );
     const command = 'svc projections rebuild records --switch';
@@ -159,7 +171,12 @@ describe('a damaged part of a table that is read', () => {
   });
 
   it('is named for the tables of runs, whose command rebuilds them', async () => {
-    await restartOver(world, whole, (dataDir) => flip(dataDir, 'runs', 'data.bin'), checkedLater);
+    await restartOver(
+      world,
+      whole,
+      (dataDir) => flipAll(dataDir, 'runs', 'data.bin'),
+      checkedLater,
+    );
     const refused = await eventually(ready, ({ status }) => status === 503);
     expect(JSON.stringify(refused.body)).toContain('svc projections rebuild runs --switch');
     await mustServeEveryRecord();

@@ -97,7 +97,7 @@ serveThread(async (context, stack, data, main) => {
   });
   const watch = isServer ? stack.use(watchTables({ store, logger, report: notify })) : null;
   const projection = stack.use(await followProjection({ log, schemas, logger }, name));
-  corruption.follow(records, projection);
+  const reads = corruption.follow(records, projection);
   const report = await openCommandSender({ log, schemas, clock });
   const codec = await schemas.codec<RecordChange>(records.topic);
   const ports = { log, store, codec, clock, logger, partitions };
@@ -114,6 +114,7 @@ serveThread(async (context, stack, data, main) => {
       ...ports,
       ...projectRecords({ ...ports, store: filled }, context, data, { prepare, notifications }),
       projection,
+      reads,
       stalled: (reason) => readiness(name, reason),
       openSource: (source) =>
         createRecordSource({
@@ -236,6 +237,8 @@ async function projectAppended(
       openFeed: (options) => feed({ ...ports, projection, codec, partitions }, options, projecting),
       openSource: () => null,
       openActive: () => readByName,
+      // The decided one.
+      reads: () => undefined,
       dropCopies: () => Promise.resolve(),
       isTableOf: (table, generation) => tableSet(generation).tables.includes(table),
       // Lag makes no answer wrong; the metrics report it.

@@ -16,8 +16,11 @@ const partsNamedMax = 3;
 export interface CorruptionWatch extends AsyncDisposable {
   /** Call with each statement that failed because of a damaged part. */
   found(damaged: DamagedPart): void;
-  /** Call once for each projection. */
-  follow(projection: ProjectionTables, followed: FollowedProjection): void;
+  /**
+   * Call once for each projection. Returns a function to call with the generation that this thread reads, which may be
+   * another than the decided one for a while; until it is called, the decided one counts.
+   */
+  follow(projection: ProjectionTables, followed: FollowedProjection): (generation: number) => void;
   /** Looks for damage in the tables that were too large to be checked before the start. */
   check(): void;
 }
@@ -42,10 +45,17 @@ export function watchCorruption(deps: CorruptionWatchDeps): CorruptionWatch {
   return new Watch(deps);
 }
 
+interface WatchedProjection {
+  readonly projection: ProjectionTables;
+  readonly state: FollowedProjection;
+  /** The generation that is read; null = the decided one. */
+  read: number | null;
+}
+
 class Watch implements CorruptionWatch {
   readonly #deps: CorruptionWatchDeps;
   readonly #ending = new AbortController();
-  readonly #followed: { projection: ProjectionTables; state: FollowedProjection }[] = [];
+  readonly #followed: WatchedProjection[] = [];
   /** By table and part. */
   readonly #damaged = new Map<string, DamagedPart>();
   readonly #tasks = new Set<Promise<void>>();
@@ -59,10 +69,15 @@ class Watch implements CorruptionWatch {
     this.#deps = deps;
   }
 
-  follow(projection: ProjectionTables, state: FollowedProjection): void {
-    this.#followed.push({ projection, state });
+  follow(projection: ProjectionTables, state: FollowedProjection): (generation: number) => void {
+    const watched: WatchedProjection = { projection, state, read: null };
+    this.#followed.push(watched);
     state.onChange(() => this.#report());
     this.#report();
+    return (generation) => {
+      watched.read = generation;
+      this.#report();
+    };
   }
 
   found(damaged: DamagedPart): void {
@@ -198,10 +213,10 @@ class Watch implements CorruptionWatch {
   }
 
   #generationOf(table: string) {
-    for (const { projection, state } of this.#followed) {
+    for (const { projection, state, read } of this.#followed) {
       for (const { generation } of state.current.generations) {
         if (!projection.tableSet(generation).tables.includes(table)) continue;
-        const isActive = generation === state.current.active_generation;
+        const isActive = generation === (read ?? state.current.active_generation);
         return { name: projection.name, generation, isActive };
       }
     }

@@ -89,6 +89,17 @@ export async function xorByte(path: string, position: number, mask: number): Pro
   await handle.write(Buffer.of(buffer[0]! ^ mask), 0, 1, position);
 }
 
+/** One bit of each compressed block, so that every read of the file meets a damaged one. */
+export async function flipEveryBlock(path: string): Promise<void> {
+  const bytes = await readFile(path);
+  for (let start = 0; start < bytes.length;) {
+    // A checksum of 16 bytes, a byte for the method, and the size without the checksum.
+    const end = start + 16 + bytes.readUInt32LE(start + 17);
+    await xorByte(path, end - 1, 1);
+    start = end;
+  }
+}
+
 export async function copyFolder(source: string, target: string): Promise<void> {
   await rm(target, { recursive: true, force: true });
   await mkdir(dirname(target), { recursive: true });

@@ -102,6 +102,7 @@ export class TestGenerations implements AsyncDisposable {
     const generations = await startRecordGenerations({
       ...ports,
       projection: owner,
+      reads: () => undefined,
       stalled: () => undefined,
       openReach: () => {
         const publication = createPublication();

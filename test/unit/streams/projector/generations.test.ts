@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Clock } from '#kernel/time.ts';
@@ -6,6 +7,7 @@ import { verificationState } from '#streams/projector/projection-state.ts';
 import { holdInserts } from '#test/support/fakes/held-inserts.ts';
 import { MemoryLog } from '#test/support/fakes/memory-log.ts';
 import { RecordModel } from '#test/support/judges/record-model.ts';
+import { flipEveryBlock } from '#test/support/judges/wounds.ts';
 import { eventually } from '#test/support/worlds/crm-world.ts';
 import { TestGenerations, TestOwner } from '#test/support/worlds/generations.ts';
 import { partitions } from '#test/support/worlds/projection.ts';
@@ -233,6 +235,28 @@ describe('a generation built beside the one that is read', () => {
     await stateOf(world, 2, 'ready');
     owner.ask(verify);
     expect(verificationState(await verified(world, 2), partitions)).toBe('passed');
+  });
+
+  it('is built and read although the former one is too damaged to start', async () => {
+    const world = newWorld();
+    const { owner, model } = world;
+    {
+      await using node = await open(world);
+      await node.publish(model, story(model, 0, 30));
+    }
+    await owner[Symbol.asyncDispose]();
+    const parts = await store.queryRows<{ path: string }>(
+      `SELECT path FROM system.parts WHERE active AND table = 'records'`,
+    );
+    for (const { path } of parts) await flipEveryBlock(join(path, 'data.bin'));
+    await using node = await open(world);
+    owner.ask(rebuild);
+    await stateOf(world, 2, 'ready');
+    owner.ask({ type: 'Switch', isForced: true });
+    node.append(model, story(model, 30, 10));
+    const walked = () => walk(node.reader, question(model, { limit: 11 })).catch(() => []);
+    const ids = idsOf(model.ordered());
+    expect(idsOf(await eventually(walked, ({ length }) => length === ids.length))).toEqual(ids);
   });
 
   it('is dropped when nobody can read it any more', async () => {

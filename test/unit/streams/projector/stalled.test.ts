@@ -50,6 +50,7 @@ it('says which partition stands still though there is more to take in, and that 
     dropCopies: done,
     report: done,
     verify: () => Promise.resolve({}),
+    reads: () => undefined,
     stalled: (reason) => said.push(reason),
     stalledAfterMs: 1,
   });
