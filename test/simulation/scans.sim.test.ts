@@ -64,7 +64,7 @@ function reading(
       partitions,
     });
   const sources = [sourceOf(1), sourceOf(2)] as const;
-  const source = createActiveSource(sources[0], { log, partitions });
+  const source = createActiveSource(sources[0], { log, partitions, isReadElsewhere: true });
   for (const one of isRebuilt ? sources : [sources[0]]) source.watch(one);
   return {
     reader: createRecordReader(source, systemClock),

@@ -21,7 +21,7 @@ import { projectorGroup, startSharedProjector } from '#streams/projector/shared-
 import { createSharedPublication } from '#streams/projector/shared-publication.ts';
 import type { ThreadContext, ThreadData } from './thread-context.ts';
 
-type GenerationOpeners = Pick<RecordGenerationsDeps, 'openReach' | 'openFeed'>;
+type GenerationOpeners = Pick<RecordGenerationsDeps, 'openReach' | 'openFeed' | 'isReadElsewhere'>;
 
 /** Inserts of a former projector may arrive within this time: requests time out after half of it. */
 const cleanupAfterMs = 10 * 60_000;
@@ -51,6 +51,7 @@ export function projectRecords(
   if (data.projecting === 'all') return projectAll(ports, data, prepare, metrics);
   const { store, logger } = ports;
   return {
+    isReadElsewhere: true,
     openReach({ name }) {
       const reach = createSharedPublication({ store, name, logger });
       const stop = notifications.subscribe(name, { published: reach.advance });
@@ -157,6 +158,7 @@ function projectAll(
 ): GenerationOpeners {
   const { log } = ports;
   return {
+    isReadElsewhere: false,
     openReach: reachOfOwn,
     async openFeed(options) {
       await prepare(options.tables);

@@ -103,6 +103,7 @@ export class TestGenerations implements AsyncDisposable {
       ...ports,
       projection: owner,
       reads: () => undefined,
+      isReadElsewhere: true,
       stalled: () => undefined,
       openReach: () => {
         const publication = createPublication();

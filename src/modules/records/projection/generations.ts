@@ -27,19 +27,28 @@ interface ActiveSource extends RecordSource {
   leave(source: TableSource): void;
 }
 
+interface ActiveSourceDeps {
+  readonly log: Pick<EventLog, 'endOffset'>;
+  readonly partitions: number;
+  /** Whether other processes read the same tables, and may learn of a switch later. */
+  readonly isReadElsewhere: boolean;
+}
+
 /**
  * Reads the active generation, and switches to another between two queries. Nodes switch one after the other, and each
  * generation has its own projector: a stream ends only where it ends in every generation that a node may read.
  */
 export function createActiveSource(
   first: TableSource,
-  { log, partitions }: { readonly log: Pick<EventLog, 'endOffset'>; readonly partitions: number },
+  { log, partitions, isReadElsewhere }: ActiveSourceDeps,
 ): ActiveSource {
   const listeners: ((streams: DroppedStreams) => void)[] = [];
   /** Sources that this node or another may read, and how each catches up with the log. */
   const readable = new Map<TableSource, (partition: number) => Promise<void>>();
   let active = first;
   let former: FormerGeneration | null = null;
+  /** Aborts at the next switch. */
+  let switching = new AbortController();
   const publish = (streams: DroppedStreams): void => {
     for (const listener of listeners) listener(streams);
   };
@@ -47,9 +56,7 @@ export function createActiveSource(
   /** Resolves when the source has as much of the stream as any other has now. */
   const untilLevel = async (source: TableSource, stream: StreamId): Promise<void> => {
     const others = [...readable.keys()].filter((other) => other !== source);
-    // Its tables may not exist: then there are no readers.
-    const shown = others.map((other) => other.newest(stream).catch(() => 0));
-    const furthest = Math.max(...(await Promise.all(shown)));
+    const furthest = await furthestOf(others, stream);
     if ((await source.newest(stream)) >= furthest) return;
     await readable.get(source)?.(partitionOf(streamKey(stream), partitions));
   };
@@ -69,9 +76,10 @@ export function createActiveSource(
     counts: (streams) => active.counts(streams),
     async published(partition, offset, signal) {
       for (;;) {
-        const source = active;
+        const [source, { signal: left }] = [active, switching];
+        const shown = source.published(partition, offset, AbortSignal.any([signal, left]));
         await Promise.all([
-          source.published(partition, offset, signal),
+          unlessLeft(shown, left, signal),
           former === null ? null : whileRead(former, partition, offset),
         ]);
         if (source === active) return;
@@ -80,8 +88,10 @@ export function createActiveSource(
     reached: () => reachedBy(active, former),
     onDropped: (listener) => void listeners.push(listener),
     switchTo(source) {
-      former = { source: active, until: performance.now() + formerReadMs };
+      former = isReadElsewhere ? { source: active, until: performance.now() + formerReadMs } : null;
       active = source;
+      switching.abort();
+      switching = new AbortController();
       publish('all');
     },
     watch(source) {
@@ -93,6 +103,26 @@ export function createActiveSource(
     },
     leave: (source) => void readable.delete(source),
   };
+}
+
+/** The last position of the stream that any of them shows. */
+async function furthestOf(sources: readonly TableSource[], stream: StreamId): Promise<number> {
+  // The tables of one may not exist: then it has no readers.
+  const shown = sources.map((source) => source.newest(stream).catch(() => 0));
+  return Math.max(...(await Promise.all(shown)));
+}
+
+/** A generation that can no longer be fed never has the changes: the wait goes on with its successor. */
+async function unlessLeft(
+  shown: Promise<void>,
+  left: AbortSignal,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await shown;
+  } catch (error) {
+    if (signal.aborted || !left.aborted) throw error;
+  }
 }
 
 /** A generation that other nodes may read until then. */
@@ -147,6 +177,7 @@ type DerivedDep =
   | 'openSource';
 
 export interface RecordGenerationsDeps extends Omit<GeneralDeps, DerivedDep> {
+  readonly isReadElsewhere: ActiveSourceDeps['isReadElsewhere'];
   readonly openReach: FeedDeps<TableSource, RecordTableSet>['openReach'];
   readonly openFeed: (options: RecordFeedOptions) => Promise<TableFeed>;
   readonly openSource: (
