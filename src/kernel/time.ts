@@ -11,6 +11,13 @@ export const dayMs = 24 * hourMs;
 export const weekMs = 7 * dayMs;
 export const dayMicros = 1_000 * dayMs;
 
+/**
+ * Whether the time is still to come. One that is further away than the longest wait was noted before the clock was set
+ * back: nothing waits for it.
+ */
+export const isToCome = (at: Instant, now: Instant, longestMs: number): boolean =>
+  at > now && at - now <= longestMs;
+
 /** The only access to the wall clock: passed in, so that tests can move it. */
 export interface Clock {
   now(): Instant;

@@ -1,4 +1,5 @@
 import type { CommandOf } from '#control-plane/entity.ts';
+import { createPublisher } from '#control-plane/publisher.ts';
 import type { Sealed } from '#kernel/ids.ts';
 import { systemClock } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
@@ -41,6 +42,11 @@ export class WebhookWorld implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.receiver[Symbol.asyncDispose]();
     await this.world[Symbol.asyncDispose]();
+  }
+
+  /** Sets the clock of the process. */
+  moveClock(ms: number): void {
+    this.#skippedMs += ms;
   }
 
   startDeliveries(): Promise<AsyncDisposable> {
@@ -170,8 +176,8 @@ export class WebhookWorld implements AsyncDisposable {
       now: () => systemClock.now() + this.#skippedMs,
       nowMicros: () => systemClock.nowMicros() + this.#skippedMs * 1000,
     };
-    const { publisher } = this.world;
     const { schemas } = embedded;
+    const publisher = createPublisher({ log, schemas, clock });
     return { log, schemas, control, vault, publisher, clock, logger: silent };
   }
 }

@@ -1,11 +1,15 @@
 import type { Logger } from 'pino';
 import { isOver } from '#kernel/retry.ts';
-import type { Clock } from '#kernel/time.ts';
+import { isToCome, type Clock, type Instant } from '#kernel/time.ts';
 import type { Deliveries } from '../deliveries.ts';
 import type { Delivery } from '../delivery-store.ts';
 
 /** How often queues are checked while deliveries wait. */
 const lookEveryMs = 250;
+/** The longest time until the deliveries of a queue are read again: the clock may be set meanwhile. */
+const lookAgainMs = 60_000;
+/** The clocks of nodes may differ by this much. */
+const clocksDifferMs = 60_000;
 const pageMax = 500;
 const failedWaitMs = 60_000;
 const failedWaitMaxMs = 3_600_000;
@@ -59,7 +63,7 @@ export class Backlog {
     const existing = this.#lines.get(line) ?? { upTo: offset, hasFresh: false, lookAt: Infinity };
     existing.upTo = Math.max(existing.upTo, offset);
     existing.hasFresh ||= dueAt === null;
-    existing.lookAt = Math.min(existing.lookAt, dueAt ?? 0);
+    existing.lookAt = Math.min(existing.lookAt, dueAt ?? 0, this.#deps.clock.now() + lookAgainMs);
     this.#lines.set(line, existing);
     if (isFirst) this.#wake();
   }
@@ -67,7 +71,7 @@ export class Backlog {
   /** The queue has free slots: its waiting deliveries are checked at once. */
   drained(line: string): void {
     const behind = this.#lines.get(line);
-    if (behind === undefined || behind.lookAt > this.#deps.clock.now()) return;
+    if (behind === undefined || this.#isEarly(behind)) return;
     this.#isWanted = true;
     this.#wake();
   }
@@ -97,7 +101,7 @@ export class Backlog {
   async #look(line: string, behind: EndpointBacklog, signal: AbortSignal): Promise<void> {
     const { deliveries, clock } = this.#deps;
     let left = this.#deps.room(line);
-    if (left === 0 || behind.lookAt > clock.now()) return;
+    if (left === 0 || this.#isEarly(behind)) return;
     const { upTo } = behind;
     await deliveries.until(this.#partition, upTo + 1);
     const rest = { hasFresh: false, lookAt: Infinity, count: 0 };
@@ -130,13 +134,19 @@ export class Backlog {
     // Deliveries may have been added while the view caught up.
     if (behind.upTo > upTo) return;
     behind.hasFresh = rest.hasFresh;
-    behind.lookAt = rest.lookAt;
+    behind.lookAt = Math.min(rest.lookAt, clock.now() + lookAgainMs);
     if (rest.count === 0) this.#lines.delete(line);
   }
 
+  #isEarly({ lookAt }: EndpointBacklog): boolean {
+    return isToCome(lookAt, this.#deps.clock.now(), lookAgainMs);
+  }
+
   #dueAt(delivery: Delivery): number {
-    const held = this.#failed.get(nameOf(delivery))?.at ?? 0;
-    return Math.max(held, (delivery.nextAttemptAt ?? 0) / 1000);
+    const now = this.#deps.clock.now();
+    const failed = this.#failed.get(nameOf(delivery));
+    const isHeld = failed !== undefined && isToCome(failed.at, now, failed.waitMs);
+    return Math.max(isHeld ? failed.at : 0, dueAtOf(delivery, now) ?? 0);
   }
 
   /** A delivery that could not be tried, for example because its key was destroyed, is retried later. */
@@ -167,6 +177,16 @@ export class Backlog {
   }
 }
 
-const nameOf = ({ messageId, endpointId }: Delivery): string => `${messageId}/${endpointId}`;
+/**
+ * When the next attempt of the delivery is due, ms; null = now, also where its last step was written before the clock
+ * was set back.
+ */
+export function dueAtOf(
+  { nextAttemptAt, changedAt }: Pick<Delivery, 'nextAttemptAt' | 'changedAt'>,
+  now: Instant,
+): Instant | null {
+  const isOfLater = changedAt / 1000 > now + clocksDifferMs;
+  return nextAttemptAt === null || isOfLater ? null : nextAttemptAt / 1000;
+}
 
-/** Reads the signal again after an await. */
+const nameOf = ({ messageId, endpointId }: Delivery): string => `${messageId}/${endpointId}`;

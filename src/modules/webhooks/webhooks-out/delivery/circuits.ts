@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { joinKey } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
-import type { Clock } from '#kernel/time.ts';
+import { isToCome, type Clock } from '#kernel/time.ts';
 import type { Fingerprints } from '#modules/access/vault/vault.ts';
 import type { Coordination } from '#ports/coordination.ts';
 
@@ -18,6 +18,10 @@ interface CircuitEvents {
 
 /** How long after its probe time an open circuit is deleted. */
 const forgottenMs = 3_600_000;
+
+/** A time after now is one before the clock was set back. */
+const isRecent = (at: number, now: number): boolean =>
+  at <= now && at > now - limits.webhookCircuitWindowMs;
 
 /**
  * Blocks attempts to a URL that keeps failing: five failures within 10 s open it for a minute, then one attempt decides
@@ -42,14 +46,15 @@ export class Circuit {
 
   /** Whether the probe attempt may be made. */
   get mayTry(): boolean {
-    return this.#openUntil !== null && !this.#isTrying && this.#clock.now() >= this.#openUntil;
+    if (this.#openUntil === null || this.#isTrying) return false;
+    return !isToCome(this.#openUntil, this.#clock.now(), limits.webhookCircuitOpenMs);
   }
 
   /** The circuit has no state to keep. */
   get isBlank(): boolean {
     const now = this.#clock.now();
     if (this.#openUntil !== null) return !this.#isTrying && now > this.#openUntil + forgottenMs;
-    return this.#failures.every((at) => at <= now - limits.webhookCircuitWindowMs);
+    return !this.#failures.some((at) => isRecent(at, now));
   }
 
   /** Whether an attempt may be made; each allowed attempt ends with `succeeded`, `failed` or `abandoned`. */
@@ -87,7 +92,7 @@ export class Circuit {
 
   #count(): void {
     const now = this.#clock.now();
-    this.#failures = this.#failures.filter((at) => at > now - limits.webhookCircuitWindowMs);
+    this.#failures = this.#failures.filter((at) => isRecent(at, now));
     this.#failures.push(now);
     if (this.#failures.length >= limits.webhookCircuitFailures) this.#open();
   }
@@ -175,7 +180,7 @@ export class Circuits implements AsyncDisposable {
 
   #sweep(): void {
     const now = this.#deps.clock.now();
-    if (now - this.#sweptAt < limits.webhookCircuitWindowMs) return;
+    if (isRecent(this.#sweptAt, now)) return;
     this.#sweptAt = now;
     for (const [name, { isBlank }] of this.#byName) if (isBlank) this.#byName.delete(name);
   }

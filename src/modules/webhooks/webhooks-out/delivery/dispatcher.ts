@@ -19,7 +19,7 @@ import type { Deliveries } from '../deliveries.ts';
 import { lineOf, type Delivery, type DeliveryName, type EndpointRef } from '../delivery-store.ts';
 import type { DeliveryAction, WebhookOut } from '../events.ts';
 import { deliveryMessage } from '../outbox.ts';
-import { Backlog } from './backlog.ts';
+import { Backlog, dueAtOf } from './backlog.ts';
 import { type Circuit, Circuits } from './circuits.ts';
 import { EndpointQueue } from './endpoint-queue.ts';
 import {
@@ -183,7 +183,7 @@ export class Dispatcher implements AsyncDisposable {
       return;
     const lineName = lineOf(created);
     const backlog = this.#backlogs.get(position.partition);
-    const dueAt = existing?.nextAttemptAt == null ? null : millis(existing.nextAttemptAt);
+    const dueAt = existing === null ? null : dueAtOf(existing, this.#deps.clock.now());
     const isAhead = backlog === undefined || !backlog.isBehind(lineName);
     const hasRoom = this.#line(lineName).hasRoom(this.#taken.size >= takenMax);
     if (isAhead && hasRoom) {
