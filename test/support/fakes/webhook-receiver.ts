@@ -2,6 +2,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createHttpClient } from '#adapters/http-client/undici.ts';
 import type { HttpClient } from '#ports/http-client.ts';
+import { sayWhenLate } from '../judges/late.ts';
 
 /** One request as it came in. */
 export interface Received {
@@ -48,6 +49,7 @@ export async function openWebhookReceiver(): Promise<WebhookReceiver> {
     url: `http://127.0.0.1:${port}`,
     received,
     async got(count: number, path?: string) {
+      using _ = sayWhenLate(() => `${matching(path).length} of ${count} webhooks came`);
       while (matching(path).length < count) {
         await new Promise<void>((resolve) => {
           const wake = () => {

@@ -6,6 +6,7 @@ import { ownPackage } from '#cli/package.ts';
 import { runCommandLine } from '#cli/program.ts';
 import { runProgram } from '#cli/run-program.ts';
 import type { Sandbox } from '#ports/sandbox.ts';
+import { sayWhenLate } from '../judges/late.ts';
 import { lent } from '../worlds/shared-sandbox.ts';
 
 export interface Ended {
@@ -69,6 +70,7 @@ export async function commandLine(
     openClient: (secretKey) =>
       openClient({ host: environment.hostOf(secretKey), secretKey, version: own.version }),
   };
+  using _ = sayWhenLate(() => `svc ${args.join(' ')}\n${written.out}${written.err}`);
   const exitCode = await runCommandLine(args, context);
   return { exitCode, ...written, questions };
 }

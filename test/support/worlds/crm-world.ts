@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import {
   definitionsOf,
   openFakeProvider,
@@ -16,6 +17,7 @@ import {
   type Received,
   type WebhookReceiver,
 } from '../fakes/webhook-receiver.ts';
+import { sayWhenLate } from '../judges/late.ts';
 import { deploymentEnv, isOnServices } from '../processes/deployment.ts';
 import {
   accessTo,
@@ -396,9 +398,15 @@ export async function eventually<T>(
   ask: () => Promise<T>,
   fits: (value: T) => boolean,
 ): Promise<T> {
+  let last: T | undefined;
+  using _ = sayWhenLate(() => inspect(last).slice(0, shownMax));
   for (;;) {
     const value = await ask();
     if (fits(value)) return value;
+    last = value;
     await wait(25);
   }
 }
+
+/** Characters of a value that is printed. */
+const shownMax = 2_000;
