@@ -46,6 +46,10 @@ export async function openRecipeWorld(report: Report): Promise<RecipeWorld> {
   return { brokers, kafka, registry, crm, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
+/** For Apicurio's converters and serdes. */
+export const registryUrl = ({ url }: Pick<Service, 'url'>): string =>
+  new URL('/apis/registry/v2', url).href;
+
 const text = { type: 'string' };
 
 /** The fields of a contact at first; a recipe adds more. */
@@ -72,6 +76,18 @@ export interface Contact {
   readonly id: string;
   readonly [field: string]: unknown;
 }
+
+/** So many contacts, whose names begin with the word. */
+export const contacts = (length: number, name: string): Contact[] =>
+  Array.from({ length }, (_, index) => ({
+    id: `c-${index}`,
+    name: `${name} ${index}`,
+    email: index % 7 === 0 ? null : `c${index}@example.com`,
+    score: index / 8,
+    isActive: index % 2 === 0,
+    joinedAt: new Date(Date.UTC(2020, 0, 1) + index * 1_000_001).toISOString(),
+    ...(index % 5 === 0 ? { note: `undeclared "${index}"` } : {}),
+  }));
 
 /** Gives the account these contacts and runs the sync that saves them, and deletes those that are gone. */
 export async function syncContacts(
@@ -101,4 +117,22 @@ export async function currentRecords(
 export async function connectorConfig(file: string): Promise<Record<string, string>> {
   const url = new URL(`../../deploy/connect/${file}`, import.meta.url);
   return JSON.parse(await readFile(url, 'utf8')) as Record<string, string>;
+}
+
+/** Where the recipes of `deploy/connect` put what they cannot process. */
+export const deadLetters = 'data.dead-letters';
+
+export async function createTopic({ kafka }: RecipeWorld, topic: string): Promise<void> {
+  const admin = kafka.admin();
+  await admin.connect();
+  await admin.createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: false });
+  await admin.disconnect();
+}
+
+export async function messageCount({ kafka }: RecipeWorld, topic: string): Promise<number> {
+  const admin = kafka.admin();
+  await admin.connect();
+  const partitions = await admin.fetchTopicOffsets(topic);
+  await admin.disconnect();
+  return partitions.reduce((sum, { high, low }) => sum + Number(high) - Number(low), 0);
 }

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { playDebezium } from '../../examples/recipes/debezium/recipe.ts';
+import { playDuckdb } from '../../examples/recipes/duckdb/recipe.ts';
 import { playPostgres } from '../../examples/recipes/postgres/recipe.ts';
+import { playStreams } from '../../examples/recipes/streams/recipe.ts';
 
 const report = (line: string): void => console.log(line);
 
@@ -9,5 +12,18 @@ describe('the recipes for data teams', () => {
     expect(outcome.differences).toEqual([]);
     expect(outcome.records).toBeGreaterThan(1_000);
     expect(outcome).toMatchObject({ rows: outcome.records, deadLetters: 1 });
+  });
+
+  it("give Debezium's transforms old rows, structured keys and nanoseconds", async () => {
+    const outcome = await playDebezium(report);
+    expect(outcome).toMatchObject({ records: 60, differences: [], mistakes: [], deadLetters: 0 });
+  });
+
+  it('keep tables of a Kafka Streams program equal to the records, over a killed program', async () => {
+    expect(await playStreams(report)).toEqual({ records: 800, differences: [] });
+  });
+
+  it('give DuckDB the records in a Parquet file', async () => {
+    expect(await playDuckdb(report)).toEqual({ records: 800, differences: [] });
   });
 });

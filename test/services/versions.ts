@@ -11,6 +11,7 @@ export const versions = {
   /** PostgreSQL without an installer. */
   postgres: '17.6.0',
   pg: '8.16.3',
+  duckdb: '1.4.1',
   /** Later ones insist on the registry's parent pom, which was never published. */
   mavenDependencyPlugin: '2.8',
   /** Built with Go, for `npm run test:helm` only. */

@@ -1,23 +1,25 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { connectorRuns, putConnector, startConnect } from '#test/services/connect.ts';
 import { startPostgres, type Postgres } from '#test/services/postgres.ts';
 import type { Service } from '#test/services/service.ts';
 import { succeeded, type CrmConnection } from '#test/support/worlds/crm-world.ts';
+import { connectorEnv, differencesOfTable, rowsOf } from '../table.ts';
 import {
   connectorConfig,
   contactFields,
+  contacts,
+  createTopic,
+  deadLetters,
+  messageCount,
   currentRecords,
   deployContact,
   openRecipeWorld,
   syncContacts,
-  type Contact,
   type RecipeWorld,
   type Report,
 } from '../world.ts';
 
-const deadLetters = 'data.dead-letters';
 const count = 1_500;
 const compareForMs = 120_000;
 
@@ -44,12 +46,7 @@ export async function playPostgres(report: Report): Promise<Outcome> {
   await using postgres = await startPostgres();
   await using connect = await startConnect({
     brokers: world.brokers,
-    env: {
-      REGISTRY_URL: new URL('/apis/registry/v2', world.registry.url).href,
-      DATABASE_URL: `jdbc:postgresql://127.0.0.1:${postgres.port}/postgres`,
-      DATABASE_USER: postgres.user,
-      DATABASE_PASSWORD: postgres.password,
-    },
+    env: connectorEnv(world, postgres),
   });
   const connections = [await world.crm.connect(), await world.crm.connect()];
   const parts = { world, postgres, connect, connections };
@@ -124,24 +121,6 @@ async function killWorker(parts: Parts, report: Report): Promise<void> {
   await connectorRuns(connect, 'contacts-to-postgres');
 }
 
-const contacts = (length: number, name: string): Contact[] =>
-  Array.from({ length }, (_, index) => ({
-    id: `c-${index}`,
-    name: `${name} ${index}`,
-    email: index % 7 === 0 ? null : `c${index}@example.com`,
-    score: index / 8,
-    isActive: index % 2 === 0,
-    joinedAt: new Date(Date.UTC(2020, 0, 1) + index * 1_000_001).toISOString(),
-    ...(index % 5 === 0 ? { note: `undeclared "${index}"` } : {}),
-  }));
-
-async function createTopic({ kafka }: RecipeWorld, topic: string): Promise<void> {
-  const admin = kafka.admin();
-  await admin.connect();
-  await admin.createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: false });
-  await admin.disconnect();
-}
-
 /** Resolves when the table has rows whose name begins so. */
 async function rowsNamed({ postgres, connect }: Parts, name: string): Promise<void> {
   const statement = `SELECT 1 FROM crm_contact WHERE name LIKE '${name}%' LIMIT 1`;
@@ -149,18 +128,6 @@ async function rowsNamed({ postgres, connect }: Parts, name: string): Promise<vo
     await connectorRuns(connect, 'contacts-to-postgres');
     await wait(50);
   }
-}
-
-interface Row extends JsonObject {
-  readonly connection: string;
-  readonly id: string;
-}
-
-/** No rows while there is no table. */
-async function rowsOf(postgres: Postgres, statement: string): Promise<Row[]> {
-  const exists = `SELECT to_regclass('crm_contact') IS NOT NULL AS exists`;
-  const [found] = await postgres.query<{ exists: boolean }>(exists);
-  return found?.exists === true ? postgres.query<Row>(statement) : [];
 }
 
 const columns = `_connection_id AS connection, id, name, email, score, "isActive", city,
@@ -171,7 +138,7 @@ async function compared({ world, connections, postgres }: Parts): Promise<Outcom
   const deadline = performance.now() + compareForMs;
   for (;;) {
     const rows = await rowsOf(postgres, `SELECT ${columns} FROM crm_contact`);
-    const differences = differencesOf(expected, rows);
+    const differences = differencesOfTable(expected, rows, columnsOf);
     const found = { records: expected.size, rows: rows.length, differences };
     const parked = await messageCount(world, deadLetters);
     const isDone = differences.length === 0 && parked > 0;
@@ -180,29 +147,8 @@ async function compared({ world, connections, postgres }: Parts): Promise<Outcom
   }
 }
 
-function differencesOf(expected: ReadonlyMap<string, JsonObject>, rows: readonly Row[]): string[] {
-  const table = new Map(
-    rows.map(({ connection, ...row }) => [`${connection}/${row.id}`, row as JsonObject]),
-  );
-  const missing = [...expected.keys()].filter((key) => !table.has(key));
-  const surplus = [...table.keys()].filter((key) => !expected.has(key));
-  const other = [...expected].filter(([key, record]) => {
-    const row = table.get(key);
-    if (row === undefined) return false;
-    const { note: _undeclared, ...fields } = record;
-    return !isDeepStrictEqual(row, { city: null, ...fields });
-  });
-  return [
-    ...missing.map((key) => `${key}: no row`),
-    ...surplus.map((key) => `${key}: no record`),
-    ...other.map(([key, record]) => `${key}: ${JSON.stringify([record, table.get(key)])}`),
-  ];
-}
-
-async function messageCount({ kafka }: RecipeWorld, topic: string): Promise<number> {
-  const admin = kafka.admin();
-  await admin.connect();
-  const partitions = await admin.fetchTopicOffsets(topic);
-  await admin.disconnect();
-  return partitions.reduce((sum, { high, low }) => sum + Number(high) - Number(low), 0);
-}
+/** Undeclared fields have no column; a field that the record lacks is null. */
+const columnsOf = ({ note: _undeclared, ...fields }: JsonObject): JsonObject => ({
+  city: null,
+  ...fields,
+});

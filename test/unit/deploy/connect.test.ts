@@ -27,7 +27,9 @@ describe('deploy/connect', () => {
       for (const value of Object.values(recipe)) expect(typeof value).toBe('string');
       expect(known).toContain(recipe['topics']);
       expect(recipe).toMatchObject({
-        'key.converter': 'org.apache.kafka.connect.storage.StringConverter',
+        'key.converter': expect.stringMatching(
+          /^org\.apache\.kafka\.connect\.(storage\.StringConverter|json\.JsonConverter)$/,
+        ) as string,
         'value.converter': 'io.apicurio.registry.utils.converter.AvroConverter',
         'value.converter.apicurio.registry.url': '${env:REGISTRY_URL}',
         'value.converter.apicurio.registry.as-confluent': 'true',
