@@ -29,8 +29,15 @@ async function messagesOf(id: string, count: number): Promise<TypedMessage[]> {
   const of = ({ messages }: { messages: readonly TypedMessage[] }) =>
     messages.filter(({ key }) => key.includes(`"id":"${id}"`));
   const fits = (found: { messages: readonly TypedMessage[] }) => of(found).length >= count;
-  return of(await eventually(() => messagesShown(world.gateway, topic), fits));
+  return of(await eventually(shown, fits));
 }
+
+/** The topic exists a moment after the opt-in. */
+const shown = () =>
+  messagesShown(world.gateway, topic).catch(() => ({ partitions: 0, messages: [] }));
+
+const isIncremental = ({ value }: TypedMessage): boolean =>
+  value?.source.snapshot === 'incremental';
 
 const put = (query: string) => world.gateway.call('PUT', `${path}${query}`);
 
@@ -87,6 +94,34 @@ describe('a typed topic with old rows and structured keys', () => {
       schema: { type: 'struct', name: 'svc.cdc.dev.crm.contact.Key' },
       payload: { _variant: 'base', id: 'b' },
     });
+  });
+
+  it('publishes the latest state of each record once more on request, while records change', async () => {
+    const people = (name: string) => ['a', 's', 't'].map((id) => ({ id, name: `${name} ${id}` }));
+    await save(...people('before'));
+    const named = (name: string) => put(`?before=true&key=struct&snapshot=${name}`);
+    const incremental = async (count: number) => {
+      const fits = ({ messages }: { messages: readonly TypedMessage[] }) =>
+        messages.filter(isIncremental).length >= count;
+      return (await eventually(shown, fits)).messages;
+    };
+    const [answer] = await Promise.all([named('one'), save(...people('meanwhile'))]);
+    expect(succeeded(answer)).toMatchObject({ data: { snapshot: 'one' } });
+    const first = await incremental(4);
+    const ops = first.filter(isIncremental).map(({ value }) => value?.op);
+    expect(ops.toSorted()).toEqual(['d', 'r', 'r', 'r']);
+    succeeded(await named('one'));
+    await save(...people('after'));
+    succeeded(await named('two'));
+    const second = await incremental(8);
+    expect(second.filter(isIncremental)).toHaveLength(8);
+    for (const id of ['a', 's', 't']) {
+      const of = second.filter(({ key, value }) => key.includes(`"id":"${id}"`) && value !== null);
+      const seqs = of.map(({ value }) => value!.source.seq);
+      expect(seqs).toEqual(seqs.toSorted((one, other) => one - other));
+      expect(of.at(-1)?.value?.after).toMatchObject({ name: `after ${id}` });
+      expect(new Set(of.map(({ headers }) => headers['ce_id'])).size).toBe(of.length);
+    }
   });
 
   it('keeps its format: another is refused, and named', async () => {

@@ -67,6 +67,7 @@ describe('a model that is opted in', () => {
       data: {
         before: false,
         key: 'text',
+        snapshot: null,
         provider_config_key: 'crm',
         model: 'Contact',
         topic: `${address}.v1`,

@@ -32,6 +32,7 @@ export const typedTopicRef = (
 const actions = {
   TypedTopicEnabled: 'enabled',
   TypedTopicOpened: 'opened',
+  TypedTopicSnapshotRequested: 'snapshot_requested',
   TypedTopicEnded: 'ended',
   TypedTopicForgotten: 'forgotten',
 } as const;

@@ -218,6 +218,9 @@ export const timesOf = (at: Micros) => ({
 /** A row of a typed topic: the model's fields, `_extra`, and the common fields. */
 export type Row = Readonly<Record<string, unknown>>;
 
+/** How a message came about: by a change, by filling the topic, by a snapshot on request. */
+export type Snapshot = 'false' | 'true' | 'incremental';
+
 /** A value of a typed topic: the change event of Debezium, which its transforms and many sinks support. */
 export interface Envelope {
   /** For a delete: the deleted row, as far as available. For an update by choice the row as it was; else null. */
@@ -231,7 +234,7 @@ export interface Envelope {
     readonly ts_ms: number;
     readonly ts_us: Micros;
     readonly ts_ns: Nanos;
-    readonly snapshot: 'true' | 'false';
+    readonly snapshot: Snapshot;
     readonly connection_id: string;
     readonly sync: string | null;
     readonly variant: string;
@@ -351,7 +354,7 @@ const source = {
       name: 'snapshot',
       type: ['string', 'null'],
       default: 'false',
-      doc: 'true where a backfill reads again.',
+      doc: 'true where a backfill reads again, incremental in a snapshot on request.',
     },
     field('connection_id', 'string', 'Id the application gave the connection.'),
     optional('sync', 'string', 'The sync that caused the change.'),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ExecuteOptions, ControlPlane } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import type { AnyRoute } from '#http/define-route.ts';
-import { integrationKey, modelName } from '#http/fields.ts';
+import { integrationKey, modelName, text } from '#http/fields.ts';
 import { askOptions } from '#http/options.ts';
 import { representation } from '#http/representation.ts';
 import { json, succeeded, data, timestamp } from '#http/responses.ts';
@@ -38,7 +38,7 @@ interface ModelIdentity {
 export async function enableTypedTopic(
   { control }: Deps,
   named: ModelIdentity,
-  format: TypedTopicFormat,
+  format: TypedTopicFormat & Pick<TypedTopic, 'snapshot'>,
   options: ExecuteOptions,
 ): Promise<TypedTopic> {
   const { environmentUid, integrationKey, model } = named;
@@ -129,6 +129,10 @@ const shown = representation<TypedTopic & { readonly topic: string }>()({
     ),
     ({ hasStructKey }) => (hasStructKey ? 'struct' : 'text'),
   ],
+  snapshot: [
+    z.string().nullable().describe('Name of the last snapshot that was requested.'),
+    ({ snapshot }) => snapshot ?? null,
+  ],
   enabled_at: [
     timestamp.describe('Time from which it is written (RFC 3339).'),
     ({ enabledAt }) => isoMillis(enabledAt),
@@ -148,6 +152,7 @@ const typedTopicShape = shown.schema.meta({
       subject: 'svc.cdc.dev.crm-prod.Contact.v1-value',
       before: false,
       key: 'text',
+      snapshot: null,
       enabled_at: '2026-02-01T08:00:00.000Z',
     },
   ],
@@ -187,6 +192,11 @@ const enable = defineRoute({
       .optional()
       .describe('Whether updates have the row as it was, at the cost of memory. Default: false.'),
     key: keyFormat.optional().describe('Form of the keys. Default: text.'),
+    snapshot: text(1, 100)
+      .optional()
+      .describe(
+        'Name of a snapshot: unless it is the name of the last one, the topic gets the latest state of each record again.',
+      ),
   }),
   answers: { 200: json('The topic.', oneTypedTopicShape) },
   errors: ['not_found', 'conflict'],
@@ -194,9 +204,11 @@ const enable = defineRoute({
     const { params, query, caller, services } = input;
     const { environmentUid } = caller;
     const ref = { environmentUid, integrationKey: params.integration, model: params.model };
-    const format: TypedTopicFormat = {
-      ...(query.before === 'true' && { hasBefore: true }),
-      ...(query.key === 'struct' && { hasStructKey: true }),
+    const { snapshot } = query;
+    const format = {
+      ...(query.before === 'true' && { hasBefore: true as const }),
+      ...(query.key === 'struct' && { hasStructKey: true as const }),
+      ...(snapshot !== undefined && { snapshot }),
     };
     const enabled = await enableTypedTopic(services, ref, format, askOptions(input));
     return {

@@ -23,6 +23,8 @@ export interface TypedTopic {
   readonly hasBefore?: true;
   /** Whether keys are a structure for Kafka Connect; absent = text. Never changes while the topic has messages. */
   readonly hasStructKey?: true;
+  /** Name of the last snapshot that was requested; absent = only the filling of the opt-in. */
+  readonly snapshot?: string;
 }
 
 /** The format that an opt-in chooses. */
@@ -31,6 +33,7 @@ export type TypedTopicFormat = Pick<TypedTopic, 'hasBefore' | 'hasStructKey'>;
 export type TypedTopicEvent =
   | { readonly type: 'TypedTopicEnabled'; readonly typedTopic: TypedTopic }
   | { readonly type: 'TypedTopicOpened'; readonly major: number }
+  | { readonly type: 'TypedTopicSnapshotRequested'; readonly snapshot: string }
   | { readonly type: 'TypedTopicEnded'; readonly at: Instant }
   /** The retention has deleted the messages of the topic. */
   | { readonly type: 'TypedTopicForgotten' };
@@ -43,7 +46,10 @@ export type EnableTypedTopic = {
   /** Another model of the environment whose topic has the same name; null = none. */
   readonly sameAddress: string | null;
 } & Pick<TypedTopic, 'uid' | 'environmentUid' | 'integrationKey' | 'model' | 'address'> &
-  TypedTopicFormat;
+  TypedTopicFormat & {
+    /** Requests a snapshot, unless the last one has this name. */
+    readonly snapshot?: string;
+  };
 
 export type TypedTopicCommand =
   | EnableTypedTopic
@@ -75,6 +81,7 @@ export const typedTopic: Decider<TypedTopic | null, TypedTopicCommand, TypedTopi
     if (event.type === 'TypedTopicEnabled') return event.typedTopic;
     if (state === null || event.type === 'TypedTopicForgotten') return null;
     if (event.type === 'TypedTopicOpened') return { ...state, major: event.major };
+    if (event.type === 'TypedTopicSnapshotRequested') return { ...state, snapshot: event.snapshot };
     return { ...state, endedAt: event.at };
   },
 };
@@ -86,7 +93,7 @@ export function forgottenAt({ endedAt }: TypedTopic): Instant | null {
 
 function enabled(command: EnableTypedTopic, state: TypedTopic | null): TypedTopicEvent[] {
   if (state !== null) refuseOtherFormat(command, state);
-  if (state !== null && state.endedAt === null) return [];
+  if (state !== null && state.endedAt === null) return snapshotRequested(command, state);
   const { uid, environmentUid, integrationKey, model, address, at } = command;
   if (!command.isIntegrationKnown) throw notFound();
   if (command.sameAddress !== null) {
@@ -103,9 +110,15 @@ function enabled(command: EnableTypedTopic, state: TypedTopic | null): TypedTopi
     enabledAt: at,
     endedAt: null,
     ...formatOf(command),
+    ...(command.snapshot !== undefined && { snapshot: command.snapshot }),
   };
   return [{ type: 'TypedTopicEnabled', typedTopic }];
 }
+
+const snapshotRequested = ({ snapshot }: EnableTypedTopic, state: TypedTopic): TypedTopicEvent[] =>
+  snapshot === undefined || snapshot === state.snapshot
+    ? []
+    : [{ type: 'TypedTopicSnapshotRequested', snapshot }];
 
 const formatOf = ({ hasBefore, hasStructKey }: TypedTopicFormat): TypedTopicFormat => ({
   ...(hasBefore && { hasBefore }),

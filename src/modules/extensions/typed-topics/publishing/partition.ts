@@ -9,7 +9,9 @@ import type {
   EventLog,
 } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
+import type { Snapshot } from '../envelope.ts';
 import { typedProgressTopic, type TypedTopicProgress } from '../progress.ts';
+import type { TypedTopic } from '../typed-topic.ts';
 import { LastPayloads } from './last-payloads.ts';
 import { typedTopicsGroup, type PublishingServices } from './shared.ts';
 import { messagesOf, openTarget, type OpenTarget } from './targets.ts';
@@ -69,6 +71,17 @@ class Progress {
     this.#put(topic, { opt_in: typed.uid, next, is_live: isLive, owner_epoch: 0 });
   }
 
+  /** Null when the requested snapshot was not begun. */
+  ofSnapshot({ topic, typed }: OpenTarget): TypedTopicProgress | null {
+    const entry = this.#entries.get(snapshotKey(topic));
+    return entry?.opt_in === snapshotId(typed) ? entry : null;
+  }
+
+  snapshotTaken({ topic, typed }: OpenTarget, next: number, isWhole: boolean): void {
+    const entry = { opt_in: snapshotId(typed), next, is_live: isWhole, owner_epoch: 0 };
+    this.#put(snapshotKey(topic), entry);
+  }
+
   /** Drops progress of models that are no longer opted in. */
   keepOnly(optIns: ReadonlySet<string>): void {
     for (const [key, { opt_in: optIn }] of this.#entries) {
@@ -92,6 +105,11 @@ class Progress {
     this.#news.push({ key, value: this.#codec.encode(value), headers });
   }
 }
+
+/** Topic names contain no space. */
+const snapshotKey = (topic: string): string => `${topic} snapshot`;
+
+const snapshotId = ({ uid, snapshot }: TypedTopic): string => `${uid} ${snapshot ?? ''}`;
 
 /** Small batches: their conversion to rows blocks the thread. */
 const batchBytesMax = 128 * 1024;
@@ -156,13 +174,14 @@ class PartitionPublisher {
     const { list, changed } = this.#services.targets.current();
     const until = AbortSignal.any([signal, changed]);
     const { progress } = this.#held;
-    const optIns = new Set(list.map(({ typed }) => typed.uid));
-    progress.keepOnly(optIns);
-    this.#last.keepOnly(optIns);
+    const optIns = list.map(({ typed }) => typed.uid);
+    progress.keepOnly(new Set([...optIns, ...list.map(({ typed }) => snapshotId(typed))]));
+    this.#last.keepOnly(new Set(optIns));
     if (list.length === 0) return this.#idle(until);
     const opened = await Promise.all(list.map((target) => openTarget(this.#services, target)));
     const open = opened.filter((target) => target !== null);
     for (const target of open) await this.#backfill(target, signal);
+    for (const target of open) await this.#takeSnapshot(target, signal);
     const unread = open.filter(
       ({ typed: { uid, hasBefore, endedAt } }) =>
         hasBefore && endedAt === null && !this.#last.has(uid),
@@ -182,48 +201,83 @@ class PartitionPublisher {
   }
 
   async #backfill(target: OpenTarget, signal: AbortSignal): Promise<void> {
-    const { partition, progress } = this.#held;
+    const { progress } = this.#held;
     const existing = progress.of(target);
     if (existing?.is_live === true || target.typed.endedAt !== null) return;
-    const from = { topic: recordsTopic, partition, offset: existing?.next ?? 0 };
-    const options = { signal, maxBytes: batchBytesMax };
-    let epoch = 0;
-    for await (const batch of this.#services.log.read(from, options)) {
-      if (signal.aborted) return;
-      const messages = batch.messages.filter(({ offset }) => offset < this.#at);
-      const changes = this.#changes(messages, [target], (index) => {
-        if (index < epoch) return false;
-        epoch = index;
-        return true;
-      });
-      const placed = await this.#placed(changes, true);
-      progress.filled(target, Math.min(batch.next, this.#at), false);
+    const start = existing?.next ?? 0;
+    for await (const { changes, next } of this.#changesUntilNow([target], start, signal)) {
+      const placed = await this.#placed(changes, 'true');
+      progress.filled(target, next, false);
       await this.#commit(placed);
-      if (batch.next >= this.#at) break;
     }
     if (signal.aborted) return;
     progress.filled(target, this.#at, true);
+    // The filling is the snapshot of an opt-in that asks for one.
+    if (target.typed.snapshot !== undefined) progress.snapshotTaken(target, this.#at, true);
     await this.#commit([]);
   }
 
-  /** Reads the payloads that the next changes replace. */
-  async #readPayloads(open: readonly OpenTarget[], signal: AbortSignal): Promise<void> {
-    const from = { topic: recordsTopic, partition: this.#held.partition, offset: 0 };
-    for (const { typed } of open) this.#last.add(typed.uid);
+  /**
+   * Publishes the last change before the position of each record of the model, once more. Sinks never see an older state
+   * than they have: changes that were replaced are left out, and those behind the position follow.
+   */
+  async #takeSnapshot(target: OpenTarget, signal: AbortSignal): Promise<void> {
+    const { partition, progress } = this.#held;
+    const { typed } = target;
+    if (typed.snapshot === undefined || typed.endedAt !== null) return;
+    const begun = progress.ofSnapshot(target);
+    if (begun?.is_live === true) return;
+    const last = new Map<string, number>();
+    for await (const { changes } of this.#changesUntilNow([target], 0, signal)) {
+      for (const { message, change } of changes) {
+        if (change !== null) last.set(message.key, message.offset);
+      }
+    }
+    const start = begun?.next ?? 0;
+    for await (const { changes, next } of this.#changesUntilNow([target], start, signal)) {
+      const latest = changes.filter(({ message }) => last.get(message.key) === message.offset);
+      const placed = await this.#placed(latest, 'incremental');
+      progress.snapshotTaken(target, next, false);
+      await this.#commit(placed);
+    }
+    if (signal.aborted) return;
+    progress.snapshotTaken(target, this.#at, true);
+    await this.#commit([]);
+    const { topic } = target;
+    this.#services.logger.info({ topic, partition, records: last.size }, 'a snapshot is published');
+  }
+
+  /** The changes of the targets before the position, batch by batch. */
+  async *#changesUntilNow(
+    open: readonly OpenTarget[],
+    offset: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<{ readonly changes: readonly MatchedChange[]; readonly next: number }> {
+    const { partition } = this.#held;
+    const from = { topic: recordsTopic, partition, offset };
     let epoch = 0;
     for await (const batch of this.#services.log.read(from, { signal, maxBytes: batchBytesMax })) {
-      const messages = batch.messages.filter(({ offset }) => offset < this.#at);
+      if (signal.aborted) return;
+      const messages = batch.messages.filter((message) => message.offset < this.#at);
       const changes = this.#changes(messages, open, (index) => {
         if (index < epoch) return false;
         epoch = index;
         return true;
       });
+      yield { changes: [...changes], next: Math.min(batch.next, this.#at) };
+      if (batch.next >= this.#at) return;
+    }
+  }
+
+  /** Reads the payloads that the next changes replace. */
+  async #readPayloads(open: readonly OpenTarget[], signal: AbortSignal): Promise<void> {
+    for (const { typed } of open) this.#last.add(typed.uid);
+    for await (const { changes } of this.#changesUntilNow(open, 0, signal)) {
       for (const { message, change, target } of changes) {
         if (change !== null && target !== null) {
           this.#last.apply(target.typed.uid, message.key, change);
         }
       }
-      if (batch.next >= this.#at) break;
     }
   }
 
@@ -248,7 +302,7 @@ class PartitionPublisher {
       progress.seen(epoch);
       return true;
     });
-    return this.#placed(changes, false);
+    return this.#placed(changes, 'false');
   }
 
   /** The changes of opted-in models. Other changes are recognized by their key and not decoded. */
@@ -286,7 +340,7 @@ class PartitionPublisher {
 
   async #placed(
     changes: Iterable<MatchedChange>,
-    isBackfill: boolean,
+    snapshot: Snapshot,
   ): Promise<PartitionMessages[]> {
     const { clock, version } = this.#services;
     const erased = new Map<string, boolean>();
@@ -298,9 +352,10 @@ class PartitionPublisher {
       }
       const isErased = change.action === 'purged' && (await this.#isErased(change, erased));
       const { uid } = target.typed;
-      const previous = isBackfill ? null : this.#last.get(uid, message.key);
-      const context = { clock, version, isBackfill, isErased, previous };
-      if (!isBackfill) this.#last.apply(uid, message.key, change);
+      const isChange = snapshot === 'false';
+      const previous = isChange ? this.#last.get(uid, message.key) : null;
+      const context = { clock, version, snapshot, isErased, previous };
+      if (isChange) this.#last.apply(uid, message.key, change);
       const made = messagesOf(change, message.headers, target, context);
       const list = byTopic.get(target.topic) ?? [];
       list.push(...made);

@@ -16,6 +16,7 @@ import {
   typedSchema,
   type Envelope,
   type Row,
+  type Snapshot,
   type TypedSchema,
 } from '../envelope.ts';
 import { topicOf } from '../names.ts';
@@ -143,8 +144,8 @@ interface MessageContext {
   readonly clock: Clock;
   /** Of the gateway. */
   readonly version: string;
-  /** A backfill: the existing records are read. */
-  readonly isBackfill: boolean;
+  /** Other than `false`: existing records are read. */
+  readonly snapshot: Snapshot;
   /** Whether the records were removed because the connection was deleted. */
   readonly isErased: boolean;
   /** The payload before the change, where the opt-in asks for it and there is one. */
@@ -181,7 +182,7 @@ export function messagesOf(
   };
   const fields: Headers = {
     ce_specversion: '1.0',
-    ce_id: uuidV5(change.event_id, `${target.topic} ${op}`),
+    ce_id: uuidV5(change.event_id, [target.topic, op, ...snapshotName(target, context)].join(' ')),
     ce_type: types[op],
     ce_source: headers['ce_source'] ?? '',
     'content-type': 'application/avro',
@@ -192,17 +193,21 @@ export function messagesOf(
   return op === 'd' ? [message, { key, value: null, headers: positionHeaders }] : [message];
 }
 
+/** A message of a snapshot on request is another one than that of the filling. */
+const snapshotName = ({ typed }: OpenTarget, { snapshot }: MessageContext): string[] =>
+  snapshot === 'incremental' ? [typed.snapshot ?? ''] : [];
+
 function opOf(
   { action, payload_encoding: encoding }: RecordChange,
   { typed }: OpenTarget,
-  { isBackfill, isErased }: MessageContext,
+  { snapshot, isErased }: MessageContext,
 ): Envelope['op'] | null {
   if (action === 'purged') return isErased ? 'd' : null;
   if (typed.endedAt !== null) return null;
   if (action === 'deleted') return 'd';
   // Readers of the topic must not get a sealed payload.
   if ((action !== 'added' && action !== 'updated') || encoding !== 'json') return null;
-  if (isBackfill) return 'r';
+  if (snapshot !== 'false') return 'r';
   return action === 'added' ? 'c' : 'u';
 }
 
@@ -210,7 +215,7 @@ function envelopeOf(
   change: RecordChange,
   op: Envelope['op'],
   target: OpenTarget,
-  { clock, version, isBackfill, previous }: MessageContext,
+  { clock, version, snapshot, previous }: MessageContext,
 ): Envelope {
   const { record_id: recordId, connection_id: connectionId, variant } = change;
   const ref = { recordId, connectionId: connectionId ?? '', variant };
@@ -223,7 +228,7 @@ function envelopeOf(
       connector: 'svc',
       name: target.typed.address,
       ...timesOf(change.occurred_at),
-      snapshot: isBackfill ? 'true' : 'false',
+      snapshot,
       connection_id: ref.connectionId,
       sync: change.sync_name,
       variant,

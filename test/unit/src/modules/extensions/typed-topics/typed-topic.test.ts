@@ -95,6 +95,20 @@ describe('a model with a typed topic', () => {
       .then({ type: 'TypedTopicEnabled', typedTopic: withoutBefore });
   });
 
+  it('takes each snapshot once by its name', () => {
+    const requested = { type: 'TypedTopicSnapshotRequested', snapshot: 'one' } as const;
+    given(typedTopic, enabled)
+      .when(enable({ snapshot: 'one' }))
+      .then(requested);
+    given(typedTopic, enabled, requested)
+      .when(enable({ snapshot: 'one' }))
+      .then();
+    given(typedTopic, enabled, requested)
+      .when(enable({ snapshot: 'two' }))
+      .then({ ...requested, snapshot: 'two' });
+    given(typedTopic, enabled, requested).when(enable()).then();
+  });
+
   it('is another one after it was ended, in the same place', () => {
     const opened = { type: 'TypedTopicOpened', major: 2 } as const;
     const again = { ...state, uid: 'u2', major: 2 };
