@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import { startKafka } from '#test/services/kafka.ts';
@@ -135,4 +136,24 @@ export async function messageCount({ kafka }: RecipeWorld, topic: string): Promi
   const partitions = await admin.fetchTopicOffsets(topic);
   await admin.disconnect();
   return partitions.reduce((sum, { high, low }) => sum + Number(high) - Number(low), 0);
+}
+
+/** Resolves when the group that writes typed topics has read all that the records topic has. */
+export async function topicHasAll({ kafka }: RecipeWorld, topic: string): Promise<void> {
+  const admin = kafka.admin();
+  await admin.connect();
+  while (!(await admin.listTopics()).includes(topic)) await wait(100);
+  let isBehind = true;
+  while (isBehind) {
+    await wait(250);
+    const ends = await admin.fetchTopicOffsets('svc.records.v1');
+    const groups = { groupId: 'svc.typed-topics', topics: ['svc.records.v1'] };
+    const [read] = await admin.fetchOffsets(groups);
+    const positions = new Map(read?.partitions.map((one) => [one.partition, Number(one.offset)]));
+    // The marker of the last transaction may stay unread.
+    isBehind = ends.some(
+      ({ partition, high }) => (positions.get(partition) ?? 0) < Number(high) - 1,
+    );
+  }
+  await admin.disconnect();
 }

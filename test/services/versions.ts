@@ -12,6 +12,10 @@ export const versions = {
   postgres: '17.6.0',
   pg: '8.16.3',
   duckdb: '1.4.1',
+  flink: '1.20.1',
+  flinkKafka: '3.4.0-1.20',
+  /** Of those on Maven Central the newest for 1.20. */
+  flinkAvro: '1.20.0',
   /** Later ones insist on the registry's parent pom, which was never published. */
   mavenDependencyPlugin: '2.8',
   /** Built with Go, for `npm run test:helm` only. */
