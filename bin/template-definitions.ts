@@ -58,6 +58,7 @@ async function readDefinitions(folder: string): Promise<Record<string, TemplateD
     const bundle = bundles.get(entry.bundleName) ?? '';
     const definition = await sandbox.describe(bundle, `${entry.bundleName}.cjs`);
     const artifact = artifactOf(entry, definition, []);
+    if (artifact.type === 'on-change') throw new Error(`${entry.file}: no kind of a template`);
     const { description, version, scopes, metadata } = definition;
     const common = { description, version, scopes, metadata };
     definitions[entry.file] =

@@ -94,6 +94,11 @@ const groups = {
     schemaCheckMs: 'Compiling such a schema, and one check; beyond that it checks nothing',
     eventStartByMs: 'An on-event function that has not started within this time fails',
     eventRunMaxMs: 'A run of an on-event function',
+    changeRunStartByMs:
+      'A run of an on-change function that has not started within this time fails',
+    changeRunMaxMs: 'A run of an on-change function',
+    changeBatchMax: 'Changes of one run of an on-change function',
+    changeRetriesMax: 'Further runs of an on-change function after a failed one',
     webhookRunStartByMs: 'A run for a webhook that has not started within this time fails',
     webhookRunMaxMs: 'A run for a webhook',
     dryRunStartByMs: 'A dry run that has not started within this time fails',

@@ -1,12 +1,18 @@
 import type { FunctionKind } from '#modules/functions/functions/function.ts';
 
-export const kinds = ['sync', 'action', 'on-event'] as const satisfies readonly FunctionKind[];
+export const kinds = [
+  'sync',
+  'action',
+  'on-event',
+  'on-change',
+] as const satisfies readonly FunctionKind[];
 
 /** The folder of an integration that holds the functions of a kind. */
 export const kindFolder: Readonly<Record<FunctionKind, string>> = {
   sync: 'syncs',
   action: 'actions',
   'on-event': 'on-events',
+  'on-change': 'on-changes',
 };
 
 /** Folder of an integration with its fixtures (templates/README.md). */

@@ -13,6 +13,8 @@ export function functionScaffold(kind: FunctionKind): string {
       return actionScaffold;
     case 'on-event':
       return onEventScaffold;
+    case 'on-change':
+      return onChangeScaffold;
   }
 }
 
@@ -100,4 +102,19 @@ const onEvent = createOnEvent({
 });
 
 export default onEvent;
+`;
+
+const onChangeScaffold = `import { createOnChange } from 'svc';
+
+const onChange = createOnChange({
+  description: 'Describe what is done with changes',
+  version: '1.0.0',
+  models: ['Item'],
+
+  exec: async (svc, changes) => {
+    for (const change of changes) await svc.log(\`\${change.action} \${change.record_id}\`);
+  },
+});
+
+export default onChange;
 `;

@@ -10,9 +10,9 @@ export type RunFailure = { readonly name: string; readonly location: string | nu
 
 export type Provider = { readonly name: string; readonly display_name: string; readonly categories: readonly string[]; readonly auth_mode: 'OAUTH1' | 'OAUTH2' | 'OAUTH2_CC' | 'BASIC' | 'API_KEY' | 'APP_STORE' | 'CUSTOM' | 'APP' | 'NONE' | 'TBA' | 'JWT' | 'BILL' | 'TWO_STEP' | 'SIGNATURE' | 'MCP_OAUTH2' | 'AWS_SIGV4'; readonly docs: string; readonly logo_url: string; readonly callback_url: string | null; readonly app_setup_url: string | null; readonly setup_guide_url?: string; readonly default_scopes?: readonly string[]; readonly available_scopes?: readonly string[]; readonly scope_descriptions?: { readonly [name: string]: string }; readonly revocation?: { readonly url: string; readonly [name: string]: unknown }; readonly integration_config?: { readonly [name: string]: { readonly title: string; readonly description: string; readonly secret?: boolean; readonly optional?: boolean; readonly enum?: readonly string[]; readonly enum_titles?: { readonly [name: string]: string }; readonly warnings?: readonly string[]; readonly [name: string]: unknown } }; readonly [name: string]: unknown };
 
-export type Template = { readonly name: string; readonly type: 'sync' | 'action' | 'on-event'; readonly provider: string; readonly version: string; readonly description: string; readonly scopes: readonly string[]; readonly metadata: { readonly [name: string]: unknown } | null; readonly returns?: readonly string[]; readonly input?: string; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string; readonly auto_start?: boolean; readonly incremental?: boolean; readonly deletions?: 'every_run' | 'runs_from_start' | 'none'; readonly event?: string; readonly documentation: readonly string[] };
+export type Template = { readonly name: string; readonly type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly provider: string; readonly version: string; readonly description: string; readonly scopes: readonly string[]; readonly metadata: { readonly [name: string]: unknown } | null; readonly returns?: readonly string[]; readonly input?: string; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string; readonly auto_start?: boolean; readonly incremental?: boolean; readonly deletions?: 'every_run' | 'runs_from_start' | 'none'; readonly event?: string; readonly documentation: readonly string[] };
 
-export type TemplateWithFiles = { readonly name: string; readonly type: 'sync' | 'action' | 'on-event'; readonly provider: string; readonly version: string; readonly description: string; readonly scopes: readonly string[]; readonly metadata: { readonly [name: string]: unknown } | null; readonly returns?: readonly string[]; readonly input?: string; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string; readonly auto_start?: boolean; readonly incremental?: boolean; readonly deletions?: 'every_run' | 'runs_from_start' | 'none'; readonly event?: string; readonly documentation: readonly string[]; readonly files: readonly ({ readonly path: string; readonly content: string })[] };
+export type TemplateWithFiles = { readonly name: string; readonly type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly provider: string; readonly version: string; readonly description: string; readonly scopes: readonly string[]; readonly metadata: { readonly [name: string]: unknown } | null; readonly returns?: readonly string[]; readonly input?: string; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string; readonly auto_start?: boolean; readonly incremental?: boolean; readonly deletions?: 'every_run' | 'runs_from_start' | 'none'; readonly event?: string; readonly documentation: readonly string[]; readonly files: readonly ({ readonly path: string; readonly content: string })[] };
 
 export type Integration = { readonly unique_key: string; readonly display_name: string; readonly provider: string; readonly logo: string; readonly forward_webhooks: boolean; readonly revoke_on_disconnect: boolean; readonly created_at: string; readonly updated_at: string; readonly webhook_url?: string | null; readonly integration_config?: { readonly [name: string]: string }; readonly custom?: { readonly [name: string]: string }; readonly scopes?: readonly string[] | null; readonly credentials?: { readonly [name: string]: string | null } | null; readonly auth_mode?: 'OAUTH1' | 'OAUTH2' | 'OAUTH2_CC' | 'BASIC' | 'API_KEY' | 'APP_STORE' | 'CUSTOM' | 'APP' | 'NONE' | 'TBA' | 'JWT' | 'BILL' | 'TWO_STEP' | 'SIGNATURE' | 'MCP_OAUTH2' | 'AWS_SIGV4' | null; readonly connections?: number };
 
@@ -66,11 +66,11 @@ export type RecordMetadata = { readonly first_seen_at: string; readonly last_mod
 
 export type RecordChange = { readonly action: 'added' | 'updated' | 'deleted' | 'pruned' | 'restored'; readonly at: string; readonly version: number | null; readonly cursor: string | null; readonly actor: string | null; readonly run_id: string | null; readonly sync: string | null; readonly first_seen_at: string | null; readonly last_modified_at: string; readonly deleted_at: string | null; readonly pruned_at: string | null; readonly payload_state: 'kept' | 'none' | 'pruned' | 'compacted' | 'unreadable'; readonly payload: { readonly [name: string]: unknown } | null };
 
-export type Function = { readonly id: number; readonly name: string; readonly type: 'sync' | 'action' | 'on-event'; readonly description?: string; readonly scopes?: readonly string[]; readonly enabled: boolean; readonly last_deployed: string; readonly source: 'catalog' | 'standalone' | 'repo'; readonly input?: string; readonly returns?: readonly string[]; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly event?: string | null };
+export type Function = { readonly id: number; readonly name: string; readonly type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly description?: string; readonly scopes?: readonly string[]; readonly enabled: boolean; readonly last_deployed: string; readonly source: 'catalog' | 'standalone' | 'repo'; readonly input?: string; readonly returns?: readonly string[]; readonly models?: readonly string[]; readonly subscription?: string; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly event?: string | null };
 
-export type ConfiguredFunction = { readonly id: number; readonly name: string; readonly type: 'sync' | 'action' | 'on-event'; readonly description?: string; readonly scopes?: readonly string[]; readonly enabled: boolean; readonly last_deployed: string; readonly source: 'catalog' | 'standalone' | 'repo'; readonly input?: string; readonly returns?: readonly string[]; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly event?: string | null; readonly version: string; readonly sdk_version: string | null; readonly endpoints?: readonly never[]; readonly features?: readonly string[]; readonly webhookSubscriptions?: readonly string[] };
+export type ConfiguredFunction = { readonly id: number; readonly name: string; readonly type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly description?: string; readonly scopes?: readonly string[]; readonly enabled: boolean; readonly last_deployed: string; readonly source: 'catalog' | 'standalone' | 'repo'; readonly input?: string; readonly returns?: readonly string[]; readonly models?: readonly string[]; readonly subscription?: string; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly event?: string | null; readonly version: string; readonly sdk_version: string | null; readonly endpoints?: readonly never[]; readonly features?: readonly string[]; readonly webhookSubscriptions?: readonly string[] };
 
-export type KeptLogs = { readonly keep_all_logs_until: string | null; readonly functions: readonly ({ readonly integration_id: string; readonly type: 'sync' | 'action' | 'on-event'; readonly name: string; readonly keep_all_logs_until: string })[] };
+export type KeptLogs = { readonly keep_all_logs_until: string | null; readonly functions: readonly ({ readonly integration_id: string; readonly type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly name: string; readonly keep_all_logs_until: string })[] };
 
 export type EnvironmentScope = { readonly kind: 'environment' };
 
@@ -78,7 +78,7 @@ export type IntegrationScope = { readonly kind: 'integration'; readonly integrat
 
 export type IntegrationsScope = { readonly kind: 'integrations'; readonly integrationIds: readonly string[] };
 
-export type FunctionScope = { readonly kind: 'function'; readonly integrationId: string; readonly name: string; readonly type: 'sync' | 'action' | 'on-event' };
+export type FunctionScope = { readonly kind: 'function'; readonly integrationId: string; readonly name: string; readonly type: 'sync' | 'action' | 'on-event' | 'on-change' };
 
 export type SyncToCompare = { readonly type: 'sync'; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly syncName: string; readonly providerConfigKey: string; readonly models: readonly string[]; readonly runs: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly sync_type?: 'full' | 'incremental'; readonly input?: string | null; readonly endpoints?: readonly ({ readonly method: string; readonly path: string; readonly group?: string | null })[]; readonly webhookSubscriptions?: readonly string[]; readonly models_json_schema?: { readonly definitions: { readonly [name: string]: { readonly [name: string]: unknown } } }; readonly features?: readonly ('checkpoints')[]; readonly fileBody: { readonly js: string; readonly ts: string } | { readonly js_sha256: string; readonly ts_sha256: string } };
 
@@ -86,11 +86,13 @@ export type ActionToCompare = { readonly type: 'action'; readonly version?: stri
 
 export type OnEventToCompare = { readonly type: 'on-event'; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly fileBody: { readonly js: string; readonly ts: string } | { readonly js_sha256: string; readonly ts_sha256: string }; readonly name: string; readonly integrationId: string; readonly event: 'post-connection-creation' | 'pre-connection-deletion' | 'validate-connection' };
 
+export type OnChangeToCompare = { readonly type: 'on-change'; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly fileBody: { readonly js: string; readonly ts: string } | { readonly js_sha256: string; readonly ts_sha256: string }; readonly name: string; readonly integrationId: string; readonly models: readonly string[]; readonly from?: 'start' | 'end'; readonly batchSize?: number; readonly retries?: number };
+
 export type DeployPreview = { readonly created: readonly DeployedItem[]; readonly updated: readonly UpdatedItem[]; readonly unchanged: readonly DeployedItem[]; readonly deleted: readonly DeployedItem[]; readonly deletedModels: readonly string[]; readonly breaking: readonly BreakingModel[]; readonly syncs_pending: boolean };
 
-export type DeployedItem = { readonly integrationId: string; readonly name: string; readonly type: 'sync' | 'action' | 'on-event'; readonly connections: number; readonly auto_start: boolean };
+export type DeployedItem = { readonly integrationId: string; readonly name: string; readonly type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly connections: number; readonly auto_start: boolean };
 
-export type UpdatedItem = { readonly integrationId: string; readonly name: string; readonly type: 'sync' | 'action' | 'on-event'; readonly connections: number; readonly auto_start: boolean; readonly changes: readonly ({ readonly part: string; readonly model: string | null; readonly from: string | null; readonly to: string | null; readonly fields: readonly ({ readonly field: string; readonly change: 'added' | 'removed' | 'retyped'; readonly from: string | null; readonly to: string | null })[] })[] };
+export type UpdatedItem = { readonly integrationId: string; readonly name: string; readonly type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly connections: number; readonly auto_start: boolean; readonly changes: readonly ({ readonly part: string; readonly model: string | null; readonly from: string | null; readonly to: string | null; readonly fields: readonly ({ readonly field: string; readonly change: 'added' | 'removed' | 'retyped'; readonly from: string | null; readonly to: string | null })[] })[] };
 
 export type BreakingModel = { readonly integrationId: string; readonly function: string; readonly model: string; readonly fields: readonly ({ readonly field: string; readonly change: 'added' | 'removed' | 'retyped'; readonly from: string | null; readonly to: string | null })[]; readonly readers: { readonly api_keys: readonly string[]; readonly webhook_endpoints: readonly string[]; readonly typed_topics: readonly string[] } };
 
@@ -100,9 +102,11 @@ export type ActionToDeploy = { readonly type: 'action'; readonly version?: strin
 
 export type OnEventToDeploy = { readonly type: 'on-event'; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly fileBody: { readonly js: string; readonly ts: string }; readonly name: string; readonly integrationId: string; readonly event: 'post-connection-creation' | 'pre-connection-deletion' | 'validate-connection' };
 
+export type OnChangeToDeploy = { readonly type: 'on-change'; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly fileBody: { readonly js: string; readonly ts: string }; readonly name: string; readonly integrationId: string; readonly models: readonly string[]; readonly from?: 'start' | 'end'; readonly batchSize?: number; readonly retries?: number };
+
 export type DeployPlan = { readonly created: readonly DeployedItem[]; readonly updated: readonly UpdatedItem[]; readonly unchanged: readonly DeployedItem[]; readonly deleted: readonly DeployedItem[]; readonly deletedModels: readonly string[]; readonly breaking: readonly BreakingModel[] };
 
-export type FunctionDeployment = { readonly type: 'function'; readonly integration_id: string; readonly allow_destructive?: boolean; readonly function_name: string; readonly function_type: 'sync' | 'action' | 'on-event'; readonly code: string; readonly version?: string };
+export type FunctionDeployment = { readonly type: 'function'; readonly integration_id: string; readonly allow_destructive?: boolean; readonly function_name: string; readonly function_type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly code: string; readonly version?: string };
 
 export type TemplateDeployment = { readonly type: 'template'; readonly integration_id: string; readonly allow_destructive?: boolean; readonly template: string };
 
@@ -170,9 +174,11 @@ export type TypedTopic = { readonly provider_config_key: string; readonly model:
 
 export type Change = { readonly id: string | null; readonly place: string; readonly action: 'added' | 'updated' | 'deleted' | 'pruned' | 'restored' | 'purged'; readonly at: string | null; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly connection_uid: string; readonly model: string; readonly variant: string; readonly record_id: string; readonly seq: number | null; readonly version: number | null; readonly actor: string | null; readonly run_id: string | null; readonly sync: string | null; readonly first_seen_at: string | null; readonly last_modified_at: string | null; readonly deleted_at: string | null; readonly pruned_at: string | null; readonly record: { readonly id: string; readonly [name: string]: unknown } | null };
 
-export type Subscription = { readonly name: string; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly model: string | null; readonly variant: string | null; readonly behind: number; readonly parked: number; readonly created_at: string; readonly committed_at: string | null };
+export type Subscription = { readonly name: string; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly model: string | null; readonly variant: string | null; readonly models: readonly string[] | null; readonly target: SubscriptionTarget | null; readonly failing: number; readonly behind: number; readonly parked: number; readonly created_at: string; readonly committed_at: string | null };
 
-export type ParkedChange = { readonly place: string; readonly reason: string; readonly parked_at: string; readonly change: Change | null };
+export type SubscriptionTarget = { readonly type: 'function'; readonly provider_config_key: string; readonly name: string };
+
+export type ParkedChange = { readonly place: string; readonly reason: string; readonly replaying: boolean; readonly parked_at: string; readonly change: Change | null };
 
 export type SqlResult = { readonly columns: readonly ({ readonly name: string; readonly type: string })[]; readonly rows: readonly (readonly unknown[])[] };
 
@@ -693,31 +699,31 @@ export interface Operations {
   /** List the functions of an integration. */
   'GET /integrations/{uniqueKey}/functions': {
     readonly params: { readonly uniqueKey: string };
-    readonly query?: { readonly type?: 'sync' | 'action' | 'on-event'; readonly search?: string; readonly page?: number; readonly limit?: number };
+    readonly query?: { readonly type?: 'sync' | 'action' | 'on-event' | 'on-change'; readonly search?: string; readonly page?: number; readonly limit?: number };
     readonly answer: { readonly data: readonly Function[]; readonly pagination: { readonly total: number; readonly page: number; readonly limit: number } };
   };
   /** Get a function of an integration. */
   'GET /integrations/{uniqueKey}/functions/{name}': {
     readonly params: { readonly uniqueKey: string; readonly name: string };
-    readonly query?: { readonly type?: 'sync' | 'action' | 'on-event' };
+    readonly query?: { readonly type?: 'sync' | 'action' | 'on-event' | 'on-change' };
     readonly answer: { readonly data: Function };
   };
   /** Delete a function. */
   'DELETE /integrations/{uniqueKey}/functions/{name}': {
     readonly params: { readonly uniqueKey: string; readonly name: string };
-    readonly query: { readonly type: 'sync' | 'action' | 'on-event' };
+    readonly query: { readonly type: 'sync' | 'action' | 'on-event' | 'on-change' };
     readonly answer: { readonly data: { readonly success: true } };
   };
   /** Get the TypeScript source of a function. */
   'GET /integrations/{uniqueKey}/functions/{name}/code': {
     readonly params: { readonly uniqueKey: string; readonly name: string };
-    readonly query?: { readonly type?: 'sync' | 'action' | 'on-event' };
-    readonly answer: { readonly type: 'sync' | 'action' | 'on-event'; readonly code: string };
+    readonly query?: { readonly type?: 'sync' | 'action' | 'on-event' | 'on-change' };
+    readonly answer: { readonly type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly code: string };
   };
   /** Get the functions of the environment. */
   'GET /scripts/config': {
     readonly query?: { readonly format?: 'svc' | 'openai' };
-    readonly answer: readonly ({ readonly providerConfigKey: string; readonly provider: string | null; readonly syncs: readonly ConfiguredFunction[]; readonly actions: readonly ConfiguredFunction[]; readonly 'on-events': readonly ConfiguredFunction[] })[] | { readonly data: readonly ({ readonly name: string; readonly description: string; readonly parameters: { readonly type: 'object'; readonly properties: { readonly [name: string]: unknown }; readonly required: readonly string[] } })[] };
+    readonly answer: readonly ({ readonly providerConfigKey: string; readonly provider: string | null; readonly syncs: readonly ConfiguredFunction[]; readonly actions: readonly ConfiguredFunction[]; readonly 'on-events': readonly ConfiguredFunction[]; readonly 'on-changes': readonly ConfiguredFunction[] })[] | { readonly data: readonly ({ readonly name: string; readonly description: string; readonly parameters: { readonly type: 'object'; readonly properties: { readonly [name: string]: unknown }; readonly required: readonly string[] } })[] };
   };
   /** Compile a function. */
   'POST /functions/compile': {
@@ -740,19 +746,19 @@ export interface Operations {
   };
   /** Keep log lines of every level for some minutes. */
   'POST /logs/keep': {
-    readonly body: { readonly minutes: number; readonly functions?: readonly ({ readonly integration_id: string; readonly type: 'sync' | 'action' | 'on-event'; readonly name: string })[] };
+    readonly body: { readonly minutes: number; readonly functions?: readonly ({ readonly integration_id: string; readonly type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly name: string })[] };
     readonly answer: { readonly data: KeptLogs };
   };
   /** Preview a deployment. */
   'POST /functions/deployments/bundle/preview': {
     readonly headers?: { readonly 'user-agent'?: string };
-    readonly body: { readonly reconciliationScope: EnvironmentScope | IntegrationScope | IntegrationsScope | FunctionScope; readonly functions: readonly (SyncToCompare | ActionToCompare | OnEventToCompare)[] };
+    readonly body: { readonly reconciliationScope: EnvironmentScope | IntegrationScope | IntegrationsScope | FunctionScope; readonly functions: readonly (SyncToCompare | ActionToCompare | OnEventToCompare | OnChangeToCompare)[] };
     readonly answer: DeployPreview;
   };
   /** Deploy a project of functions. */
   'POST /functions/deployments/bundle': {
     readonly headers?: { readonly 'user-agent'?: string };
-    readonly body: { readonly reconciliationScope: EnvironmentScope | IntegrationScope | IntegrationsScope | FunctionScope; readonly functions: readonly (SyncToDeploy | ActionToDeploy | OnEventToDeploy)[] };
+    readonly body: { readonly reconciliationScope: EnvironmentScope | IntegrationScope | IntegrationsScope | FunctionScope; readonly functions: readonly (SyncToDeploy | ActionToDeploy | OnEventToDeploy | OnChangeToDeploy)[] };
     readonly answer: DeployPlan;
   };
   /** Deploy one function from its source, or from a template. */
@@ -763,7 +769,7 @@ export interface Operations {
   /** Get a deployment from source. */
   'GET /functions/deployments/{id}': {
     readonly params: { readonly id: string };
-    readonly answer: { readonly id: string; readonly status: 'waiting' | 'running' | 'success' | 'failed'; readonly integration_id: string; readonly function_name: string; readonly function_type: 'sync' | 'action' | 'on-event'; readonly created_at: string; readonly updated_at: string; readonly started_at?: string; readonly completed_at?: string; readonly duration_ms?: number; readonly deployed?: boolean; readonly deployed_functions?: readonly ({ readonly name: string; readonly version: string })[]; readonly error?: { readonly code: string; readonly message: string; readonly fix: string } };
+    readonly answer: { readonly id: string; readonly status: 'waiting' | 'running' | 'success' | 'failed'; readonly integration_id: string; readonly function_name: string; readonly function_type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly created_at: string; readonly updated_at: string; readonly started_at?: string; readonly completed_at?: string; readonly duration_ms?: number; readonly deployed?: boolean; readonly deployed_functions?: readonly ({ readonly name: string; readonly version: string })[]; readonly error?: { readonly code: string; readonly message: string; readonly fix: string } };
   };
   /** Trigger syncs once. */
   'POST /sync/trigger': {
@@ -805,7 +811,7 @@ export interface Operations {
   };
   /** List runs, newest first. */
   'GET /runs': {
-    readonly query?: { readonly kind?: readonly ('sync' | 'action' | 'on-event' | 'webhook' | 'dryrun' | 'revert')[]; readonly status?: readonly ('queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'interrupted')[]; readonly function?: string; readonly provider_config_key?: string; readonly connection_id?: string; readonly variant?: string; readonly search?: string; readonly since?: string; readonly until?: string; readonly cursor?: string; readonly limit?: number };
+    readonly query?: { readonly kind?: readonly ('sync' | 'action' | 'on-event' | 'on-change' | 'webhook' | 'dryrun' | 'revert')[]; readonly status?: readonly ('queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'interrupted')[]; readonly function?: string; readonly provider_config_key?: string; readonly connection_id?: string; readonly variant?: string; readonly search?: string; readonly since?: string; readonly until?: string; readonly cursor?: string; readonly limit?: number };
     readonly answer: { readonly data: readonly Run[]; readonly pagination: { readonly cursor: string | null } };
   };
   /** Get a run with its timeline. */
@@ -1174,6 +1180,11 @@ export interface Operations {
     readonly params: { readonly name: string; readonly place: string };
     readonly answer: Success;
   };
+  /** Deliver a parked change once more. */
+  'POST /subscriptions/{name}/parked/{place}/replay': {
+    readonly params: { readonly name: string; readonly place: string };
+    readonly answer: { readonly data: Subscription };
+  };
   /** Run a SQL query. */
   'POST /sql': {
     readonly body: { readonly query: string; readonly format?: 'json' | 'csv' | 'parquet' | 'table'; readonly max_rows?: number; readonly timeout_s?: number };
@@ -1299,7 +1310,7 @@ export interface Operations {
   };
   /** Follow the runs. */
   'GET /runs/tail': {
-    readonly query?: { readonly kind?: readonly ('sync' | 'action' | 'on-event' | 'webhook' | 'dryrun' | 'revert')[]; readonly status?: readonly ('queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'interrupted')[]; readonly function?: string; readonly provider_config_key?: string; readonly connection_id?: string; readonly variant?: string };
+    readonly query?: { readonly kind?: readonly ('sync' | 'action' | 'on-event' | 'on-change' | 'webhook' | 'dryrun' | 'revert')[]; readonly status?: readonly ('queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'interrupted')[]; readonly function?: string; readonly provider_config_key?: string; readonly connection_id?: string; readonly variant?: string };
     readonly headers?: { readonly 'last-event-id'?: string };
     readonly answer: string;
   };

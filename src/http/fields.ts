@@ -25,6 +25,13 @@ export const environmentName = matching(/^[a-z0-9_-]+$/).meta({ examples: ['stag
 export const modelName = matching(/^[A-Z][a-zA-Z0-9_-]+$/).meta({ examples: ['Contact'] });
 /** Name of a sync, an action, a function or a variant. */
 export const functionName = matching(/^[a-zA-Z0-9_-]+$/).meta({ examples: ['contacts'] });
+/** Also `<integration>:<function>`, of an on-change function. */
+export const subscriptionName = z
+  .string()
+  .min(1)
+  .max(511)
+  .regex(/^[a-zA-Z0-9~:.@ _-]+$/)
+  .meta({ examples: ['warehouse'] });
 export const displayName = text(1, 255).meta({ examples: ['A name'] });
 /** `true/1/yes/on/y/enabled` and their opposites in any case, for queries and headers. */
 export const flag = z

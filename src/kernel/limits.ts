@@ -139,6 +139,11 @@ export const limits = {
   dryRunMaxMs: 5 * 60_000,
   eventStartByMs: 30_000,
   eventRunMaxMs: 5 * 60_000,
+  changeRunStartByMs: 60 * 60_000,
+  changeRunMaxMs: 15 * 60_000,
+  /** Changes of one run of an on-change function, or of one request to a target. */
+  changeBatchMax: 1_000,
+  changeRetriesMax: 20,
   /** Host calls of one run: a sync that pages for a day stays far below. */
   hostCallsMax: 1_000_000,
   /** Between a cancel, or the time limit, and the forced end of a run. */

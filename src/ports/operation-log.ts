@@ -14,6 +14,7 @@ export type OperationType =
   | 'records:revert'
   | 'sync:run'
   | 'action:run'
+  | 'change:run'
   | 'webhook:incoming'
   /** A function that runs on the event. */
   | `events:${string}`

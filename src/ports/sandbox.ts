@@ -1,7 +1,18 @@
 import type { Json, JsonObject } from '#kernel/stable-json.ts';
 
 /** Which `create*` function made a bundle's default export. */
-export type FunctionType = 'sync' | 'action' | 'onEvent';
+export type FunctionType = 'sync' | 'action' | 'onEvent' | 'onChange';
+
+/** How changes of records reach an on-change function. A type, because an interface would not be assignable to JSON. */
+export type ChangeDelivery = {
+  /** Where it begins when it is deployed first. */
+  readonly from: 'start' | 'end';
+  /** Changes of a run, at most. */
+  readonly batchSize: number;
+  /** Further runs after a failed one, before a change is parked. */
+  readonly retries: number;
+};
+
 /** The part of the definition that a run calls. */
 export type EntryPoint = 'exec' | 'onWebhook';
 /** Failure code of a function whose definition lacks the called part. */
@@ -55,7 +66,7 @@ export interface RunRequest {
   readonly fileName: string;
   readonly type: FunctionType;
   readonly entry: EntryPoint;
-  /** JSON text of the input of an action or of the payload of a webhook; undefined = none. */
+  /** JSON text of the input of an action, of the payload of a webhook, or of changes; undefined = none. */
   readonly input: string | undefined;
   readonly context: RunContext;
   readonly limits: RunLimits;
@@ -361,6 +372,8 @@ export interface FunctionDefinition {
   readonly endpoint: JsonObject | null;
   // on-events
   readonly event: string | null;
+  /** Of an on-change function, which names its models: their schemas are those of syncs. */
+  readonly delivery?: ChangeDelivery;
 }
 
 /**

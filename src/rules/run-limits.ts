@@ -16,4 +16,5 @@ export const runLimits = {
   webhook: { ...common, wallMs: limits.webhookRunMaxMs, cpuMs: 5 * minuteMs },
   dryrun: { ...common, wallMs: limits.dryRunMaxMs, cpuMs: minuteMs },
   'on-event': { ...common, wallMs: limits.eventRunMaxMs, cpuMs: minuteMs },
+  'on-change': { ...common, wallMs: limits.changeRunMaxMs, cpuMs: 5 * minuteMs },
 } as const satisfies Readonly<Record<string, RunLimits>>;

@@ -78,3 +78,50 @@ export interface OnEventDefinition<
   /** The return value is ignored. */
   exec: (svc: SvcAction<Meta, C>) => MaybePromise<unknown>;
 }
+
+/** A change of a record of the connection, as GET /changes shows it. */
+export interface RecordChange {
+  /** The same wherever the change comes again; null where the log has only the mark of a purge. */
+  id: string | null;
+  /** Where the log has it: a parked change is named by it. */
+  place: string;
+  action: 'added' | 'updated' | 'deleted' | 'pruned' | 'restored' | 'purged';
+  /** ISO 8601 with microseconds. */
+  at: string | null;
+  connection_uid: string;
+  model: string;
+  variant: string;
+  record_id: string;
+  /** Number of the change among those of its connection, model and variant. */
+  seq: number | null;
+  /** Number of the change in the life of the record. */
+  version: number | null;
+  run_id: string | null;
+  sync: string | null;
+  first_seen_at: string | null;
+  last_modified_at: string | null;
+  deleted_at: string | null;
+  pruned_at: string | null;
+  /** The whole record after the change; null when it was pruned or purged. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- the record of any model
+  record: Record<string, any> | null;
+}
+
+export interface OnChangeDefinition<
+  Meta extends MetadataSchema = MetadataSchema,
+  C extends CheckpointSchema = CheckpointSchema,
+> extends CommonDefinition<Meta, C> {
+  /** Names of models that syncs of the integration save. */
+  models: string[];
+  /** Where it begins when it is deployed first: with every record, or with what changes from then on (default). */
+  from?: 'start' | 'end';
+  /** Changes of one run, at most 1,000. Default 100. */
+  batchSize?: number;
+  /** Further runs after a failed one, before a change is parked; up to 20. Default 4. */
+  retries?: number;
+  /**
+   * Called with changes of one connection, those of a record in their order. A throw fails the run: all of its changes
+   * come again. The return value is ignored.
+   */
+  exec: (svc: SvcAction<Meta, C>, changes: RecordChange[]) => MaybePromise<unknown>;
+}

@@ -2,13 +2,24 @@
 /// <reference types="node" preserve="true" />
 /// <reference path="./unzipper.d.ts" preserve="true" />
 /**
- * The module `svc`, which files of functions import. The three `create*` functions only add the type; the work
+ * The module `svc`, which files of functions import. The `create*` functions only add the type; the work
  * happens through the handle that a run passes to `exec`.
  */
-import type { ActionDefinition, OnEventDefinition, SyncDefinition } from './definitions.ts';
+import type {
+  ActionDefinition,
+  OnChangeDefinition,
+  OnEventDefinition,
+  SyncDefinition,
+} from './definitions.ts';
 import type { CheckpointSchema, MetadataSchema, Models, Schema } from './schemas.ts';
 
-export type { ActionDefinition, OnEventDefinition, SyncDefinition } from './definitions.ts';
+export type {
+  ActionDefinition,
+  OnChangeDefinition,
+  OnEventDefinition,
+  RecordChange,
+  SyncDefinition,
+} from './definitions.ts';
 export type { ActionError, SvcAction, SvcSync } from './handle.ts';
 export type {
   HttpMethod,
@@ -45,4 +56,12 @@ export function createOnEvent<
   C extends CheckpointSchema = CheckpointSchema,
 >(definition: OnEventDefinition<Meta, C>): OnEventDefinition<Meta, C> & { type: 'onEvent' } {
   return { ...definition, type: 'onEvent' };
+}
+
+/** A function that runs on the changes of records, in their order. */
+export function createOnChange<
+  Meta extends MetadataSchema = MetadataSchema,
+  C extends CheckpointSchema = CheckpointSchema,
+>(definition: OnChangeDefinition<Meta, C>): OnChangeDefinition<Meta, C> & { type: 'onChange' } {
+  return { ...definition, type: 'onChange' };
 }

@@ -122,7 +122,7 @@ describe('a subscription', () => {
     succeeded(await call('POST', '/warehouse/commit', { cursor }));
     const listed = succeeded(await call('GET', '/warehouse/parked')).data;
     expect(listed).toEqual([
-      { place: bad.place, reason, parked_at: expect.any(String), change: bad },
+      { place: bad.place, reason, replaying: false, parked_at: expect.any(String), change: bad },
     ]);
     succeeded(await call('DELETE', `/warehouse/parked/${bad.place}`));
     expect(succeeded(await call('GET', '/warehouse/parked')).data).toEqual([]);

@@ -272,7 +272,7 @@ const modelSchemas = z.custom<Readonly<Record<string, JsonObject>>>(
 
 /** An isolate's report of a definition; validated, because a bundle may manipulate it. */
 export const definitionSchema = z.object({
-  type: z.enum(['sync', 'action', 'onEvent']),
+  type: z.enum(['sync', 'action', 'onEvent', 'onChange']),
   description: z.string(),
   version: z.string(),
   scopes: z.array(z.string()),
@@ -291,6 +291,13 @@ export const definitionSchema = z.object({
   output: schemaOrNone,
   endpoint: schemaOrNone,
   event: z.string().nullable(),
+  delivery: z
+    .object({
+      from: z.enum(['start', 'end']),
+      batchSize: z.int().min(1).max(promised.changeBatchMax),
+      retries: z.int().min(0).max(promised.changeRetriesMax),
+    })
+    .exactOptional(),
 });
 
 const isBuilt = import.meta.url.endsWith('.js');

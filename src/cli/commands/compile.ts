@@ -145,8 +145,8 @@ function writtenFunctions(root: string): Content[] {
   if (!existsSync(file)) return [];
   try {
     const all = JSON.parse(readFileSync(file, 'utf8')) as IntegrationArtifacts[];
-    return all.flatMap(({ providerConfigKey: key, syncs, actions, onEventScripts }) => [
-      ...[...syncs, ...actions].map((artifact) =>
+    return all.flatMap(({ providerConfigKey: key, syncs, actions, onEventScripts, ...rest }) => [
+      ...[...syncs, ...actions, ...(rest.onChangeScripts ?? [])].map((artifact) =>
         contentOf(key, artifact, bundleAt(root, key, artifact)),
       ),
       ...Object.entries(onEventScripts).flatMap(([event, scripts]) =>
@@ -177,6 +177,10 @@ function contentOf(integrationKey: string, artifact: Artifact, bundle: string): 
     ...{ webhookSubscriptions: [], event: null },
   };
   if (artifact.type === 'on-event') return { ...base, event: artifact.event };
+  if (artifact.type === 'on-change') {
+    const { models, delivery } = artifact;
+    return { ...base, models, delivery };
+  }
   const { output: models, json_schema: jsonSchema, input: inputModel, scopes, features } = artifact;
   const typed = { ...base, models, jsonSchema, inputModel, scopes, features };
   if (artifact.type === 'action') return typed;

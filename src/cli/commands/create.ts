@@ -92,6 +92,7 @@ const options = {
   sync: ['--sync', 'a sync'],
   action: ['--action', 'an action'],
   'on-event': ['--on-event', 'an on-event function'],
+  'on-change': ['--on-change', 'an on-change function'],
 } as const satisfies Options;
 
 export const create = defineCommand({
@@ -111,7 +112,7 @@ export const create = defineCommand({
     const canAsk = mayPrompt(context, values.interactive);
     const chosen = kinds.filter((kind) => values[kind] === true);
     if (chosen.length > 1) {
-      throw usageError('Choose one of --sync, --action and --on-event');
+      throw usageError('Choose one of --sync, --action, --on-event and --on-change');
     }
     const kind = chosen[0] ?? (await askKind(context, canAsk));
     const key = positionals[0] ?? (await askFor(context, canAsk, 'Integration'));
@@ -142,10 +143,10 @@ function requireIndex(root: string): void {
 }
 
 async function askKind(context: Context, canAsk: boolean): Promise<FunctionKind> {
-  const answer = await askFor(context, canAsk, 'Kind (sync, action or on-event)');
+  const answer = await askFor(context, canAsk, 'Kind (sync, action, on-event or on-change)');
   const kind = kinds.find((existing) => existing === answer);
   if (kind === undefined)
-    throw new CommandFailure(`Answer sync, action or on-event, not "${answer}"`);
+    throw new CommandFailure(`Answer sync, action, on-event or on-change, not "${answer}"`);
   return kind;
 }
 

@@ -193,6 +193,7 @@ export const pull = defineCommand({
     sync: ['-s, --sync', 'the sync of that name'],
     action: ['-a, --action', 'the action of that name'],
     'on-event': ['--on-event', 'the on-event function of that name'],
+    'on-change': ['--on-change', 'the on-change function of that name'],
     force: ['--force', 'replace a file that differs'],
   },
   help: `${serviceHelp}
@@ -206,7 +207,7 @@ Examples
     const [integration = '', name = ''] = positionals;
     const chosen = kinds.filter((kind) => values[kind] === true);
     if (chosen.length > 1) {
-      throw usageError('Choose one of --sync, --action and --on-event');
+      throw usageError('Choose one of --sync, --action, --on-event and --on-change');
     }
     const mayReplace = values.force === true;
     await inEnvironment(

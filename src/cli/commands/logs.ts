@@ -108,11 +108,13 @@ async function functionsNamed(
 ) {
   const configured = await configuredIntegrations(client);
   const deployed = configured.flatMap(({ providerConfigKey: integration_id, ...one }) =>
-    [...one.syncs, ...one.actions, ...one['on-events']].map(({ name, type }) => ({
-      integration_id,
-      type,
-      name,
-    })),
+    [...one.syncs, ...one.actions, ...one['on-events'], ...one['on-changes']].map(
+      ({ name, type }) => ({
+        integration_id,
+        type,
+        name,
+      }),
+    ),
   );
   return names.flatMap((name) => {
     const named = deployed.filter(

@@ -14,7 +14,7 @@ const options = {
   ...listOptions,
   kind: [
     '--kind <kinds>',
-    'sync, action, on-event, webhook, dryrun or revert, with commas between them',
+    'sync, action, on-event, on-change, webhook, dryrun or revert, with commas between them',
   ],
   status: [
     '--status <statuses>',

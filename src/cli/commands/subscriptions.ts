@@ -1,4 +1,5 @@
 import type { Client, Input, Subscription } from '#client/index.ts';
+import { counted } from '#kernel/counted.ts';
 import { confirm } from '../account.ts';
 import { showRows } from '../columns.ts';
 import { defineCommand, type Options, type ValuesOf } from '../command.ts';
@@ -36,6 +37,7 @@ export const subscriptions = defineCommand({
     'seek <name>': 'move it to --from, to read changes again or to skip them',
     'parked <name>': 'the changes that its consumer has set aside, with the reason',
     'release <name> <place>': 'take a parked change off the list',
+    'replay <name> [place]': 'deliver a parked change, or all of them, to the target once more',
     'delete <name>': 'remove it with its position',
   },
   defaultWord: 'list',
@@ -54,11 +56,11 @@ Examples
   },
 });
 
-const tasks = { list, create, read, seek, parked, release, delete: remove };
+const tasks = { list, create, read, seek, parked, release, replay, delete: remove };
 
 async function list({ context, client, values }: Task): Promise<void> {
   const { data } = await client.request('GET /subscriptions');
-  await showRows(context, values.json, data, heads, cells, 3);
+  await showRows(context, values.json, data, heads, cells, 4);
 }
 
 async function create({ context, client, values, operands: [name = ''] }: Task): Promise<void> {
@@ -122,6 +124,18 @@ async function release({ context, client, values, operands }: Task): Promise<voi
   context.output.result(values.json === true ? JSON.stringify(answer) : `Released ${place}`);
 }
 
+async function replay({ context, client, values, operands }: Task): Promise<void> {
+  const [name = '', chosen] = operands;
+  const { data } = await client.request('GET /subscriptions/{name}/parked', { params: { name } });
+  const places = chosen === undefined ? data.map(({ place }) => place) : [chosen];
+  for (const place of places) {
+    const path = 'POST /subscriptions/{name}/parked/{place}/replay';
+    await client.request(path, { params: { name, place } });
+  }
+  const text = `${counted(places.length, 'change')} to deliver once more`;
+  context.output.result(values.json === true ? JSON.stringify({ places }) : text);
+}
+
 async function remove({ context, client, values, operands: [name = ''] }: Task): Promise<void> {
   await confirm(context, values, `Delete the subscription ${name} with its position?`);
   const answer = await client.request('DELETE /subscriptions/{name}', { params: { name } });
@@ -130,16 +144,17 @@ async function remove({ context, client, values, operands: [name = ''] }: Task):
 
 async function show(context: Context, { json }: Values, one: Subscription): Promise<void> {
   if (json === true) context.output.result(JSON.stringify(one));
-  else await showRows(context, false, [one], heads, cells, 3);
+  else await showRows(context, false, [one], heads, cells, 4);
 }
 
-const heads = ['subscription', 'of', 'committed', 'parked', 'behind'];
+const heads = ['subscription', 'of', 'to', 'committed', 'parked', 'behind'];
 
 const cells = (one: Subscription) => [
   one.name,
-  [one.provider_config_key, one.connection_id, one.model]
-    .filter((part) => part !== null)
+  [one.provider_config_key, one.connection_id, one.model, one.models?.join(', ')]
+    .filter((part) => part != null)
     .join(' ') || 'everything',
+  one.target === null ? 'readers' : `${one.target.type}${one.failing === 0 ? '' : ' (refuses)'}`,
   one.committed_at ?? 'never',
   one.parked,
   one.behind,

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '#kernel/stable-json.ts';
-import type { FunctionDefinition } from '#ports/sandbox.ts';
+import type { ChangeDelivery, FunctionDefinition } from '#ports/sandbox.ts';
 import type { Entry } from './entries.ts';
 
 /** A type, because an interface would not be assignable to JSON. */
@@ -48,7 +48,17 @@ interface OnEventArtifact {
   readonly metadata: JsonObject | null;
 }
 
-export type Artifact = SyncArtifact | ActionArtifact | OnEventArtifact;
+interface OnChangeArtifact {
+  readonly type: 'on-change';
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  /** Names of models of syncs. */
+  readonly models: readonly string[];
+  readonly delivery: ChangeDelivery;
+}
+
+export type Artifact = SyncArtifact | ActionArtifact | OnEventArtifact | OnChangeArtifact;
 
 /** One entry of `.svc/svc.json` (docs/reference/cli.md#svcjson). */
 export interface IntegrationArtifacts {
@@ -58,6 +68,8 @@ export interface IntegrationArtifacts {
   readonly onEventScripts: Readonly<
     Record<string, readonly Omit<OnEventArtifact, 'type' | 'event'>[]>
   >;
+  /** Absent: none. */
+  readonly onChangeScripts?: readonly OnChangeArtifact[];
 }
 
 /** The entry of one function in `svc.json`. */
@@ -75,6 +87,19 @@ export function artifactOf(
       const { description, version, event, metadata } = definition;
       const { name } = entry;
       return { type: 'on-event', event: event ?? '', name, description, version, metadata };
+    }
+    case 'on-change': {
+      const { description, version, models, delivery } = definition;
+      const { name } = entry;
+      if (delivery === undefined) throw new Error(`no delivery in ${entry.file}`);
+      return {
+        type: 'on-change',
+        name,
+        description,
+        version,
+        models: Object.keys(models),
+        delivery,
+      };
     }
   }
 }
@@ -169,6 +194,7 @@ export function svcJson(
     const own = functions
       .filter(({ entry }) => entry.integrationKey === providerConfigKey)
       .map(({ artifact }) => artifact);
+    const onChangeScripts = own.filter((artifact) => artifact.type === 'on-change');
     const scripts = own.filter((artifact) => artifact.type === 'on-event');
     const onEvent = (event: string): Omit<OnEventArtifact, 'type' | 'event'>[] =>
       scripts
@@ -188,6 +214,7 @@ export function svcJson(
         'pre-connection-deletion': onEvent('pre-connection-deletion'),
         'validate-connection': onEvent('validate-connection'),
       },
+      ...(onChangeScripts.length === 0 ? {} : { onChangeScripts }),
     };
   });
 }

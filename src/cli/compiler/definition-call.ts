@@ -16,10 +16,11 @@ const makers: ReadonlyMap<string, FunctionKind> = new Map([
   ['createSync', 'sync'],
   ['createAction', 'action'],
   ['createOnEvent', 'on-event'],
+  ['createOnChange', 'on-change'],
 ]);
 
 const invalidExport =
-  'Invalid default export: should be createAction(), createSync() or createOnEvent()';
+  'Invalid default export: should be createAction(), createSync(), createOnEvent() or createOnChange()';
 
 /** The default-exported definition of the file, or the problem with it. */
 export function definitionCall(root: string, file: ts.SourceFile): DefinitionCall | Problem {
@@ -246,6 +247,9 @@ function commonProblems(root: string, one: LoadedFunction): Problem[] {
   if (one.entry.kind === 'on-event' && !events.includes(definition.event ?? '')) {
     const message = `Unknown event "${definition.event ?? ''}": should be one of ${events.join(', ')}`;
     problems.push(at(root, one, 'event', message));
+  }
+  if (one.entry.kind === 'on-change' && Object.keys(definition.models).length === 0) {
+    problems.push(at(root, one, 'models', 'models should name at least one model'));
   }
   return problems;
 }

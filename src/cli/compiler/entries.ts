@@ -84,7 +84,7 @@ function entryOf(root: string, specifier: string): Entry | string {
   if (integrationKey === '..') return `'${specifier}' is outside the project`;
   const kind = kinds.find((one) => kindFolder[one] === folder);
   if (kind === undefined || rest.length === 0) {
-    return `'${specifier}' is not inside an integration folder: expected ./<integration>/<syncs|actions|on-events>/<name>`;
+    return `'${specifier}' is not inside an integration folder: expected ./<integration>/<syncs|actions|on-events|on-changes>/<name>`;
   }
   const name = (rest.at(-1) ?? '').slice(0, -'.ts'.length);
   if (!integrationKeyPattern.test(integrationKey)) {

@@ -90,6 +90,7 @@ function limitedChecker(): { readonly checker?: string } {
 /** The function that the source calls determines its kind; the folder must match. */
 function kindOf(code: string): FunctionKind {
   if (/\bcreateSync\s*\(/.test(code)) return 'sync';
+  if (/\bcreateOnChange\s*\(/.test(code)) return 'on-change';
   return /\bcreateOnEvent\s*\(/.test(code) ? 'on-event' : 'action';
 }
 

@@ -152,6 +152,18 @@ export function flowConfig({ entry, artifact, bundle, source }: CompiledFunction
       fileBody,
     };
   }
+  if (artifact.type === 'on-change') {
+    return {
+      type: 'on-change',
+      name,
+      integrationId: entry.integrationKey,
+      models: artifact.models,
+      ...artifact.delivery,
+      version,
+      metadata: { description },
+      fileBody,
+    };
+  }
   const common = {
     type: artifact.type,
     syncName: name,

@@ -8,6 +8,7 @@ const kinds = [
   ['sync', 'Syncs'],
   ['action', 'Actions'],
   ['on-event', 'OnEvents'],
+  ['on-change', 'OnChanges'],
 ] as const;
 
 /** Columns of a plan's line before the number of connections. */

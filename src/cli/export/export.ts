@@ -122,7 +122,9 @@ async function functionsOf(
   configured: ConfiguredIntegrations,
 ): Promise<JsonObject[]> {
   const all = configured.flatMap(({ providerConfigKey: uniqueKey, ...kinds }) =>
-    [...kinds.syncs, ...kinds.actions, ...kinds['on-events']].map((one) => ({ uniqueKey, one })),
+    [...kinds.syncs, ...kinds.actions, ...kinds['on-events'], ...kinds['on-changes']].map(
+      (one) => ({ uniqueKey, one }),
+    ),
   );
   return inParallel(all, async ({ uniqueKey, one: { name, type, version } }) => {
     const path = 'GET /integrations/{uniqueKey}/functions/{name}/code';

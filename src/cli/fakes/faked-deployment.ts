@@ -131,6 +131,7 @@ export class FakedDeployment implements AsyncDisposable {
   #trial(session: FakedSession, { entry, artifact }: CompiledFunction): string {
     const { integrationKey, name } = entry;
     if (artifact.type === 'on-event') return `(${artifact.event})`;
+    if (artifact.type === 'on-change') return `(changes of ${artifact.models.join(', ')})`;
     if (artifact.type === 'sync') {
       const [model = ''] = artifact.output;
       return `npx svc records ${model} ${fakedConnection} -i ${integrationKey}`;

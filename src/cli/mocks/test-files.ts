@@ -27,6 +27,7 @@ const expectations = {
   sync: records,
   action: '  expect(run.output).toEqual(run.mocks.output);\n',
   'on-event': '',
+  'on-change': '',
 } as const;
 
 /** Configuration files for running the tests, by path; created when missing. */

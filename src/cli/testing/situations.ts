@@ -50,6 +50,7 @@ export function situations(testUrl: string, template: TestedTemplate): readonly 
   const fixture = parseFixture(JSON.parse(readFileSync(file, 'utf8')));
   if (!isObjectFixture(fixture)) {
     if (entry.kind === 'sync') throw new Error(`${file} has no "lists"`);
+    if (entry.kind === 'on-change') throw new Error(`${file}: no kind of a template`);
     const plays = [...callSituations(fixture, entry.kind)];
     return [compiles, ...plays.map(([name, play]) => ({ name, play: inAccount(play) }))];
   }

@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import type { FunctionDefinition } from '#ports/sandbox.ts';
+import type { ChangeDelivery, FunctionDefinition } from '#ports/sandbox.ts';
 
 type DefinitionInput = Readonly<Record<string, unknown>>;
 
-const notOurs = 'Invalid default export: should be createAction(), createSync() or createOnEvent()';
+const notOurs =
+  'Invalid default export: should be createAction(), createSync(), createOnEvent() or createOnChange()';
+
+const types = new Set<unknown>(['sync', 'action', 'onEvent', 'onChange']);
 
 /** @throws Error when the bundle's default export was not made with a `create*` function */
 export function definitionOf(
@@ -12,14 +15,15 @@ export function definitionOf(
 ): DefinitionInput & { type: FunctionDefinition['type'] } {
   if (typeof exported !== 'object' || exported === null) throw new Error(notOurs);
   const { type } = exported as DefinitionInput;
-  if (type !== 'sync' && type !== 'action' && type !== 'onEvent') throw new Error(notOurs);
+  if (!types.has(type)) throw new Error(notOurs);
   return exported as DefinitionInput & { type: FunctionDefinition['type'] };
 }
 
 /** The definition as data; schemas by `z.toJSONSchema` for draft 7. */
 export function describeDefinition(exported: unknown): FunctionDefinition {
   const definition = definitionOf(exported);
-  const models = Object.entries((definition['models'] ?? {}) as DefinitionInput);
+  const isOnChange = definition.type === 'onChange';
+  const models = isOnChange ? [] : Object.entries((definition['models'] ?? {}) as DefinitionInput);
   return {
     type: definition.type,
     description: text(definition['description']) ?? '',
@@ -35,9 +39,11 @@ export function describeDefinition(exported: unknown): FunctionDefinition {
         : schemaOf(definition['checkpoint'], 'checkpoint'),
     hasExec: typeof definition['exec'] === 'function',
     frequency: text(definition['frequency']),
-    models: Object.fromEntries(
-      models.map(([name, schema]) => [name, schemaOf(schema, `models.${name}`)]),
-    ),
+    models: isOnChange
+      ? Object.fromEntries(texts(definition['models']).map((name) => [name, {}]))
+      : Object.fromEntries(
+          models.map(([name, schema]) => [name, schemaOf(schema, `models.${name}`)]),
+        ),
     autoStart: definition['autoStart'] === true,
     syncType: definition['syncType'] === 'incremental' ? 'incremental' : 'full',
     trackDeletes: definition['trackDeletes'] === true,
@@ -51,8 +57,15 @@ export function describeDefinition(exported: unknown): FunctionDefinition {
         ? plain(definition['endpoint'])
         : null,
     event: text(definition['event']),
+    ...(isOnChange ? { delivery: deliveryOf(definition) } : {}),
   };
 }
+
+/** Values that are not allowed are refused by the reader of the description. */
+const deliveryOf = (definition: DefinitionInput): ChangeDelivery => {
+  const { from = 'end', batchSize = 100, retries = 4 } = definition;
+  return { from, batchSize, retries } as ChangeDelivery;
+};
 
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);

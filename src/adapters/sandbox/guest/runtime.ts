@@ -7,7 +7,7 @@ import {
   type FunctionType,
   type RunContext,
 } from '#ports/sandbox.ts';
-import { createAction, createOnEvent, createSync } from '#sdk/index.ts';
+import { createAction, createOnChange, createOnEvent, createSync } from '#sdk/index.ts';
 import { bind, end, fail, settleCall } from './bridge.ts';
 import * as cryptography from './crypto.ts';
 import { definitionOf, describeDefinition } from './definition.ts';
@@ -122,7 +122,7 @@ const unzipper = module({ Open });
 const zod = module({ ...z, z }, z);
 
 const modules: Readonly<Record<string, object>> = {
-  svc: module({ createSync, createAction, createOnEvent, ActionError }),
+  svc: module({ createSync, createAction, createOnEvent, createOnChange, ActionError }),
   zod,
   'zod/v4': zod,
   url,

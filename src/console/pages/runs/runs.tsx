@@ -37,6 +37,7 @@ const kinds = membersOf<NonNullable<Query['kind']>[number]>({
   sync: true,
   action: true,
   'on-event': true,
+  'on-change': true,
   webhook: true,
   dryrun: true,
   revert: true,

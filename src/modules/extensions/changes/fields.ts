@@ -3,6 +3,8 @@ export interface ChangeFilter {
   readonly provider_config_key?: string | undefined;
   readonly connection_id?: string | undefined;
   readonly model?: string | undefined;
+  /** Of an on-change function: one of them. */
+  readonly models?: readonly string[] | undefined;
   readonly variant?: string | undefined;
 }
 

@@ -20,6 +20,7 @@ export function isWanted(change: FilteredFields, filter: ChangeFilter): boolean 
     isSame(filter.provider_config_key, change.integration) &&
     isSame(filter.connection_id, change.connection_id) &&
     isSame(filter.model, change.model) &&
+    (filter.models?.includes(change.model) ?? true) &&
     isSame(filter.variant, change.variant)
   );
 }

@@ -25,8 +25,10 @@ export interface FeedQuery {
 }
 
 /** A wanted change, and how far its partition was read with it. */
-interface FeedChange extends ReadPartition {
+export interface FeedChange extends ReadPartition {
   readonly text: string;
+  readonly connectionUid: string;
+  readonly place: MessagePlace;
 }
 
 /** Some messages of a partition, and how far it was read with them, wanted or not. */
@@ -96,7 +98,9 @@ export class ChangeReader {
       epoch = change?.owner_epoch ?? epoch;
       const text =
         change === null ? await this.#purged(key, place) : await this.#changed(key, change, place);
-      if (text !== null) changes.push({ text, partition, next: offset + 1, epoch });
+      if (text === null) continue;
+      const connectionUid = change?.connection_uid ?? partsOfKey(key)?.connectionUid ?? '';
+      changes.push({ text, connectionUid, place, partition, next: offset + 1, epoch });
     }
     return { partition, changes, next, epoch };
   }

@@ -8,7 +8,11 @@ import type { SealedEntities } from '#modules/access/services.ts';
 import { createIntegration } from '#modules/connections/integrations/handlers.ts';
 import { findIntegration } from '#modules/connections/integrations/queries.ts';
 import type { ProviderCatalogue } from '#modules/connections/providers/catalogue.ts';
-import { deployBody, type DeployBody } from '#modules/functions/functions/deploy-body.ts';
+import {
+  deployBody,
+  sentIdentity,
+  type DeployBody,
+} from '#modules/functions/functions/deploy-body.ts';
 import { deployWithSyncs } from '#modules/functions/functions/handlers.ts';
 import type { FindRecordReaders } from '#modules/functions/functions/record-readers.ts';
 import { defineRoute } from '#modules/operations/services.ts';
@@ -57,7 +61,7 @@ async function setUpDemo(
     await deployWithSyncs(services, environmentUid, work, options);
     made.push({
       unique_key: name,
-      functions: body.functions.map((one) => (one.type === 'on-event' ? one.name : one.syncName)),
+      functions: body.functions.map((one) => sentIdentity(one).name),
     });
   }
   return made;

@@ -92,6 +92,8 @@ function startBy(run: Pick<ActionRun, 'kind' | 'isAsync'>, at: Instant): Instant
       return at + (run.isAsync ? limits.asyncActionStartByMs : limits.actionStartByMs);
     case 'on-event':
       return at + limits.eventStartByMs;
+    case 'on-change':
+      return at + limits.changeRunStartByMs;
     case 'webhook':
       return at + limits.webhookRunStartByMs;
     case 'dryrun':

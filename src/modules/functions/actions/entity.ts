@@ -115,6 +115,7 @@ function runStep(event: ActionEvent, subject: ActionRun, { at }: DecisionMeta): 
 function triggerOf(subject: ActionRun): string {
   const { event, isAsync } = subject;
   if (kindOf(subject) === 'webhook') return 'webhook';
+  if (kindOf(subject) === 'on-change') return 'change';
   if (kindOf(subject) === 'dryrun') return 'api';
   return event ?? (isAsync ? 'async' : 'api');
 }

@@ -2,11 +2,11 @@ import type { Instant } from '#kernel/time.ts';
 import type { BodyPlace } from '../runs/ledger/events.ts';
 import type { EndStatus } from '../syncs/state.ts';
 
-/** The kinds of invoked runs: an action, an on-event function, a sync's `onWebhook`, a dry run. */
-export type CalledKind = 'action' | 'on-event' | 'webhook' | 'dryrun';
+/** The kinds of invoked runs: an action, an on-event or on-change function, a sync's `onWebhook`, a dry run. */
+export type CalledKind = 'action' | 'on-event' | 'on-change' | 'webhook' | 'dryrun';
 
 /**
- * One run of an action, of an on-event function, or of a sync's `onWebhook`. Scope = that of the connection; path
+ * One run of an action, of an on-event or on-change function, or of a sync's `onWebhook`. Scope = that of the connection; path
  * [environment uid, run id]. A synchronous run is deleted when it has finished; an asynchronous one is kept until its
  * output expires.
  */
@@ -23,7 +23,7 @@ export interface ActionRun {
   readonly functionVersion: string;
   /** Event of an on-event function; type of the function that a dry run tries. Absent: it has none. */
   readonly event?: string;
-  /** Models that a webhook's sync declares. Absent: none. */
+  /** Models that a webhook's sync or an on-change function declares. Absent: none. */
   readonly models?: readonly string[];
   /** Asynchronous: no caller waits for its outcome. */
   readonly isAsync: boolean;

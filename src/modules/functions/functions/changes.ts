@@ -22,6 +22,7 @@ export type Content = Pick<
   | 'syncType'
   | 'webhookSubscriptions'
   | 'event'
+  | 'delivery'
 >;
 
 /** A field of a model, nested ones as `address.city`. */
@@ -53,6 +54,7 @@ const settings = {
   track_deletes: 'trackDeletes',
   sync_type: 'syncType',
   event: 'event',
+  delivery: 'delivery',
   version: 'version',
   description: 'description',
   scopes: 'scopes',

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { functionName, integrationKey, jsonObject, mapOf, modelName, text } from '#http/fields.ts';
+import { limits } from '#kernel/limits.ts';
 import { stableJson } from '#kernel/stable-json.ts';
 import { functionKinds, type DeployedParts, type DeployedFunction } from './function.ts';
 
@@ -71,6 +72,25 @@ const flow = {
   features: z.array(z.literal('checkpoints')).default([]),
 };
 
+const deliveryFields = {
+  from: z
+    .enum(['start', 'end'])
+    .default('end')
+    .describe('Where it begins: `start` with every record, `end` with what changes from now on.'),
+  batchSize: z
+    .int()
+    .min(1)
+    .max(limits.changeBatchMax)
+    .default(100)
+    .describe('Changes of one run, at most.'),
+  retries: z
+    .int()
+    .min(0)
+    .max(limits.changeRetriesMax)
+    .default(4)
+    .describe('Further runs after a failed one, before a change is parked.'),
+};
+
 /** A function with its files, or with what stands for them. @param suffix of the names of the schemas */
 const itemWith = <F extends z.ZodType>(fileBody: F, suffix: string) =>
   z.discriminatedUnion('type', [
@@ -102,6 +122,20 @@ const itemWith = <F extends z.ZodType>(fileBody: F, suffix: string) =>
         ]),
       })
       .meta({ id: `OnEvent${suffix}` }),
+    z
+      .strictObject({
+        type: z.literal('on-change').describe('Kind of the function.'),
+        ...common,
+        fileBody,
+        name: functionName.describe('Name of the on-change function.'),
+        integrationId: integrationKey,
+        models: z
+          .array(modelName)
+          .min(1)
+          .describe('Models of the integration whose changes it is run on.'),
+        ...deliveryFields,
+      })
+      .meta({ id: `OnChange${suffix}` }),
   ]);
 
 const reconciliationScope = z
@@ -189,7 +223,7 @@ export function deployedParts(
   sent: SentFunction,
   isStandalone: true | undefined,
 ): DeployedParts {
-  const parts = sent.type === 'on-event' ? onEventParts(sent) : flowParts(sent);
+  const parts = kindParts(sent);
   const { fileBody, metadata, version } = sent;
   const content = {
     ...parts,
@@ -240,19 +274,43 @@ function flowParts(sent: Extract<SentFunction, { type: 'sync' | 'action' }>): Ki
   };
 }
 
-function onEventParts(sent: Extract<SentFunction, { type: 'on-event' }>): KindParts {
-  return {
-    integrationKey: sent.integrationId,
-    name: sent.name,
-    models: [],
-    jsonSchema: { definitions: {} },
-    inputModel: null,
-    features: [],
-    frequency: null,
-    autoStart: false,
-    trackDeletes: false,
-    syncType: 'full',
-    webhookSubscriptions: [],
-    event: sent.event,
-  };
+function kindParts(sent: SentFunction): KindParts {
+  switch (sent.type) {
+    case 'on-event':
+      return onEventParts(sent);
+    case 'on-change':
+      return onChangeParts(sent);
+    default:
+      return flowParts(sent);
+  }
 }
+
+/** The integration and the name of a function that is sent. */
+export const sentIdentity = (
+  sent: PreviewBody['functions'][number],
+): { readonly integrationKey: string; readonly name: string } =>
+  'syncName' in sent
+    ? { integrationKey: sent.providerConfigKey, name: sent.syncName }
+    : { integrationKey: sent.integrationId, name: sent.name };
+
+function onEventParts(sent: Extract<SentFunction, { type: 'on-event' }>): KindParts {
+  return { integrationKey: sent.integrationId, name: sent.name, ...noFlow, event: sent.event };
+}
+
+function onChangeParts(sent: Extract<SentFunction, { type: 'on-change' }>): KindParts {
+  const { integrationId: integrationKey, name, models, from, batchSize, retries } = sent;
+  return { ...noFlow, integrationKey, name, models, delivery: { from, batchSize, retries } };
+}
+
+const noFlow = {
+  models: [],
+  jsonSchema: { definitions: {} },
+  inputModel: null,
+  features: [],
+  frequency: null,
+  autoStart: false,
+  trackDeletes: false,
+  syncType: 'full',
+  webhookSubscriptions: [],
+  event: null,
+} as const;

@@ -27,7 +27,8 @@ export function checkFunctions(
     }
     checkContent(parts);
     if (kind === 'sync') checkFrequency(parts);
-    checkModels(parts);
+    // An on-change function names models of syncs.
+    if (kind !== 'on-change') checkModels(parts);
   });
 }
 
@@ -59,6 +60,30 @@ export function checkModelOwners(
         fix: 'Remove one of the two syncs, rename the model in one, or deploy one to another integration.',
       });
     }
+  }
+}
+
+/**
+ * A misspelled model would never change.
+ * @param functions all of the environment after the deployment
+ * @throws GatewayError `invalid_body`
+ */
+export function checkChangedModels(
+  functions: readonly Pick<DeployedParts, 'kind' | 'integrationKey' | 'name' | 'models'>[],
+): void {
+  const saved = new Set(
+    functions
+      .filter(({ kind }) => kind === 'sync')
+      .flatMap(({ integrationKey, models }) => models.map((model) => `${integrationKey} ${model}`)),
+  );
+  for (const { kind, integrationKey, name, models } of functions) {
+    if (kind !== 'on-change') continue;
+    const unknown = models.find((model) => !saved.has(`${integrationKey} ${model}`));
+    if (unknown === undefined) continue;
+    throw new GatewayError('invalid_body', {
+      message: `The on-change function "${name}" of "${integrationKey}" names the model "${unknown}", which no sync of the integration saves.`,
+      fix: 'Name a model of a sync of the same integration, or deploy that sync with it.',
+    });
   }
 }
 

@@ -2,14 +2,26 @@ import type { Decider } from '#kernel/decider.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
-import type { FunctionType } from '#ports/sandbox.ts';
+import type { ChangeDelivery, FunctionType } from '#ports/sandbox.ts';
 
-export const functionKinds = ['sync', 'action', 'on-event'] as const;
+export const functionKinds = ['sync', 'action', 'on-event', 'on-change'] as const;
 export type FunctionKind = (typeof functionKinds)[number];
 
 /** The `type` in the definition of a function of the kind. */
-export const functionTypeOf = (kind: FunctionKind): FunctionType =>
-  kind === 'on-event' ? 'onEvent' : kind;
+export const functionTypeOf = (kind: FunctionKind): FunctionType => functionTypes[kind];
+
+const functionTypes = {
+  sync: 'sync',
+  action: 'action',
+  'on-event': 'onEvent',
+  'on-change': 'onChange',
+} as const satisfies Record<FunctionKind, FunctionType>;
+
+/** The subscription that holds the position of an on-change function; no other can have such a name. */
+export const changeSubscriptionOf = ({
+  integrationKey,
+  name,
+}: Pick<DeployedFunction, 'integrationKey' | 'name'>): string => `${integrationKey}:${name}`;
 
 /** Scope = environment uid; path [environment uid, integration key, kind, name]. */
 export interface DeployedFunction {
@@ -40,6 +52,8 @@ export interface DeployedFunction {
   readonly webhookSubscriptions: readonly string[];
   // on-event
   readonly event: string | null;
+  /** Of an on-change function. */
+  readonly delivery?: ChangeDelivery;
   /** Deployed from source and not part of a project. Absent: part of a project. */
   readonly isStandalone?: true;
   /** Its input is refused where it does not fit. Absent: deployed before inputs were validated by default. */

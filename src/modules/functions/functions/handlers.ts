@@ -12,11 +12,13 @@ import { breakingChanges, changesOf, type FunctionChange } from './changes.ts';
 import {
   deployedParts,
   integrationsNamed,
+  sentIdentity,
   withFiles,
   type DeployBody,
   type PreviewBody,
 } from './deploy-body.ts';
 import {
+  checkChangedModels,
   checkFunctions,
   checkModelOwners,
   checkStandalone,
@@ -163,7 +165,9 @@ async function differenceOf(
   const others = [...present.values()].filter(
     (one) => !kept.has(keyOf(one)) && !isGone.has(keyOf(one)),
   );
-  const syncsAfter = [...others, ...wanted].filter(({ kind }) => kind === 'sync');
+  const after = [...others, ...wanted];
+  checkChangedModels(after);
+  const syncsAfter = after.filter(({ kind }) => kind === 'sync');
   checkSyncCounts(syncsAfter);
   checkModelOwners(syncsAfter);
   const before = (parts: DeployedParts) => present.get(keyOf(parts));
@@ -218,9 +222,7 @@ function touchedIntegrations(
   { functions, reconciliationScope }: DeployBody,
   { deleted }: Difference,
 ): string[] {
-  const sent = functions.map((one) =>
-    one.type === 'on-event' ? one.integrationId : one.providerConfigKey,
-  );
+  const sent = functions.map((one) => sentIdentity(one).integrationKey);
   const scoped = integrationsNamed(reconciliationScope);
   return [...new Set([...sent, ...scoped, ...deleted.map((one) => one.integrationKey)])];
 }
@@ -292,11 +294,10 @@ export async function previewDeployment(
 ): Promise<DeployPlan & { readonly syncs_pending: boolean }> {
   const { control } = services;
   await control.view.caughtUp();
-  const whole = withFiles(body, (sent) =>
-    sent.type === 'on-event'
-      ? findFunction(control, environmentUid, sent.integrationId, sent.type, sent.name)
-      : findFunction(control, environmentUid, sent.providerConfigKey, sent.type, sent.syncName),
-  );
+  const whole = withFiles(body, (sent) => {
+    const { integrationKey, name } = sentIdentity(sent);
+    return findFunction(control, environmentUid, integrationKey, sent.type, name);
+  });
   const plan = await planDeployment(services, environmentUid, whole);
   const keys = new Set(plan.unchanged.map(({ integrationId }) => integrationId));
   return {

@@ -4,7 +4,12 @@ import { representation, type DeepReadonly } from '#http/representation.ts';
 import { data, timestamp } from '#http/responses.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { isoMillis } from '#kernel/time.ts';
-import { functionKinds, type DeployedFunction, type FunctionKind } from './function.ts';
+import {
+  changeSubscriptionOf,
+  functionKinds,
+  type DeployedFunction,
+  type FunctionKind,
+} from './function.ts';
 
 /** Functions in the format of the API. */
 
@@ -16,6 +21,7 @@ const isKind =
     kinds.includes(own);
 const isTyped = isKind('sync', 'action');
 const isSync = isKind('sync');
+const isOnChange = isKind('on-change');
 
 /** Without fields that the kind does not have. */
 const rows = {
@@ -48,6 +54,20 @@ const rows = {
   returns: [
     z.array(z.string()).optional().describe('Names of the models of the records or of the output.'),
     (one: DeployedFunction) => (isTyped(one) ? one.models : undefined),
+  ],
+  models: [
+    z
+      .array(z.string())
+      .optional()
+      .describe('Models whose changes an on-change function is run on.'),
+    (one: DeployedFunction) => (isOnChange(one) ? one.models : undefined),
+  ],
+  subscription: [
+    z
+      .string()
+      .optional()
+      .describe('Subscription that holds the position of an on-change function.'),
+    (one: DeployedFunction) => (isOnChange(one) ? changeSubscriptionOf(one) : undefined),
   ],
   json_schema: [
     jsonObject.optional().describe('JSON Schemas of its models, draft 7.'),
@@ -115,6 +135,7 @@ const ofIntegration = z.strictObject({
   syncs: z.array(configuredShape).describe('The syncs of the integration.'),
   actions: z.array(configuredShape).describe('The actions of the integration.'),
   'on-events': z.array(configuredShape).describe('The on-event functions of the integration.'),
+  'on-changes': z.array(configuredShape).describe('The on-change functions of the integration.'),
 });
 
 const tool = z.strictObject({
@@ -232,6 +253,7 @@ export function presentConfiguration(
       syncs: functionsOf('sync'),
       actions: functionsOf('action'),
       'on-events': functionsOf('on-event'),
+      'on-changes': functionsOf('on-change'),
     };
   });
 }

@@ -7,6 +7,7 @@ import { defineRoute } from '../services.ts';
 const kinds: Readonly<Record<string, string>> = {
   'sync:run': 'sync',
   'action:run': 'action',
+  'change:run': 'on-change',
   'webhook:incoming': 'webhook',
 };
 

@@ -164,6 +164,14 @@ const recordRows: readonly Row[] = [
     path: '/subscriptions/none/parked',
     body: { place: '0-0', reason: 'none' },
   })),
+  changing(
+    'POST /subscriptions/{name}/parked/{place}/replay',
+    K('subscriptions:consume'),
+    404,
+    () => ({
+      path: '/subscriptions/none/parked/0-0/replay',
+    }),
+  ),
   changing('DELETE /subscriptions/{name}/parked/{place}', K('subscriptions:consume'), 404, () => ({
     path: '/subscriptions/none/parked/0-0',
   })),

@@ -6,7 +6,7 @@ export const nobody = '127.0.0.1:10';
 
 /** CommonJS of a function, made by hand: what is shown is the runtime, not the compiler. */
 export const bundle = (head: string, definition: string): string =>
-  `const { createAction, createSync, createOnEvent } = require('svc');\nconst { z } = require('zod');\n${head}\nexports.default = ${definition};`;
+  `const { createAction, createSync, createOnEvent, createOnChange } = require('svc');\nconst { z } = require('zod');\n${head}\nexports.default = ${definition};`;
 export const actionOf = (
   body: string,
   head = '',

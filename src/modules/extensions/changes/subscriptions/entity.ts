@@ -29,16 +29,17 @@ export const subscriptionRef = (
 const actions = {
   SubscriptionCreated: 'created',
   SubscriptionMoved: 'updated',
+  SubscriptionRetargeted: 'updated',
   SubscriptionDeleted: 'deleted',
 } as const;
 
 const publishSettings = publishConfig(
   'subscription',
   actions,
-  ({ environmentUid, name, filter }: Subscription) => ({
+  ({ environmentUid, name, filter, target }: Subscription) => ({
     id: [environmentUid, name],
     environmentUid,
-    document: { name, ...filter },
+    document: { name, ...filter, ...(target === undefined ? {} : { target }) },
   }),
 );
 

@@ -145,13 +145,29 @@ export async function releaseChange(
   await control.execute(ref, { type: 'Release', place }, options);
 }
 
-/** @throws GatewayError `not_found` */
+/** @throws GatewayError `not_found`: the subscription, or the parked change; `conflict`: it has no target */
+export async function replayChange(
+  { control }: Pick<SubscriptionDeps, 'control'>,
+  identity: SubscriptionIdentity,
+  place: MessagePlace,
+  options: ExecuteOptions,
+): Promise<Subscription> {
+  await requireSubscription(control, identity);
+  const ref = subscriptionRef(identity.environmentUid, identity.name);
+  return made(await control.execute(ref, { type: 'Replay', place }, options));
+}
+
+/** @throws GatewayError `not_found`; `conflict`: it is that of a function */
 export async function deleteSubscription(
   { control }: Pick<SubscriptionDeps, 'control'>,
   identity: SubscriptionIdentity,
   options: ExecuteOptions,
 ): Promise<void> {
-  await requireSubscription(control, identity);
+  const { target } = await requireSubscription(control, identity);
+  if (target?.type === 'function') {
+    const message = `The subscription "${identity.name}" belongs to the on-change function "${target.name}": it is deleted with it.`;
+    throw new GatewayError('conflict', { message });
+  }
   const ref = subscriptionRef(identity.environmentUid, identity.name);
   await control.execute(ref, { type: 'Delete' }, options);
 }

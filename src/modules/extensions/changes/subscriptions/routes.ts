@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AnyRoute } from '#http/define-route.ts';
-import { functionName, text } from '#http/fields.ts';
+import { functionName, subscriptionName, text } from '#http/fields.ts';
 import { askOptions, repeatableOptions } from '#http/options.ts';
 import { representation } from '#http/representation.ts';
 import { data, json, succeeded, timestamp } from '#http/responses.ts';
@@ -31,10 +31,11 @@ import {
   moveSubscription,
   parkChange,
   releaseChange,
+  replayChange,
   requireSubscription,
 } from './handlers.ts';
 import { parkedText } from './parked.ts';
-import type { Subscription } from './subscription.ts';
+import { deliveriesOf, type Subscription, type SubscriptionTarget } from './subscription.ts';
 
 const scopes = {
   read: ['environment:subscriptions:read'],
@@ -43,12 +44,34 @@ const scopes = {
 };
 
 const name = functionName.describe('Name of the subscription, unique in its environment.');
-const path = z.strictObject({ name });
+const path = z.strictObject({
+  name: subscriptionName.describe(
+    'Name of the subscription; of an on-change function `<integration>:<name>`.',
+  ),
+});
 const place = z
   .string()
   .regex(placePattern)
   .describe('`place` of a change that the subscription has read.')
   .meta({ examples: ['3-1042'] });
+
+const targetShape = z
+  .strictObject({
+    type: z.literal('function').describe('An on-change function.'),
+    provider_config_key: z.string(),
+    name: z.string().describe('Name of the function.'),
+  })
+  .meta({ id: 'SubscriptionTarget' });
+
+const presentTarget = ({
+  type,
+  integrationKey,
+  name: functionOf,
+}: SubscriptionTarget): z.output<typeof targetShape> => ({
+  type,
+  provider_config_key: integrationKey,
+  name: functionOf,
+});
 
 interface ShownSubscription extends Subscription {
   /** Messages of the log behind its position, of every environment. */
@@ -61,6 +84,20 @@ const shown = representation<ShownSubscription>()({
   connection_id: [z.string().nullable(), ({ filter }) => filter.connection_id ?? null],
   model: [z.string().nullable(), ({ filter }) => filter.model ?? null],
   variant: [z.string().nullable(), ({ filter }) => filter.variant ?? null],
+  models: [
+    z.array(z.string()).nullable().describe('Models of an on-change function; null: see `model`.'),
+    ({ filter }) => filter.models ?? null,
+  ],
+  target: [
+    targetShape
+      .nullable()
+      .describe('To which the service delivers the changes; null: they are read.'),
+    ({ target }) => (target === undefined ? null : presentTarget(target)),
+  ],
+  failing: [
+    z.int().describe('Partitions of the log whose next changes the target has refused so far.'),
+    (one) => deliveriesOf(one).filter(({ failures }) => failures > 0).length,
+  ],
   behind: z
     .int()
     .describe(
@@ -132,7 +169,7 @@ const create = defineRoute({
   summary: 'Create a subscription.',
   description:
     'A reader of changes whose position the service keeps. One that exists with the same filter stays as it is.',
-  params: path,
+  params: z.strictObject({ name }),
   body: z.strictObject({
     ...filterFields,
     from: fromField
@@ -233,9 +270,10 @@ const remove = defineRoute({
   credential: 'environment',
   scopes: scopes.write,
   summary: 'Delete a subscription with its position.',
+  description: 'That of an on-change function is deleted with the function.',
   params: path,
   answers: succeeded,
-  errors: ['not_found'],
+  errors: ['not_found', 'conflict'],
   async handle(input) {
     const { params, caller, services } = input;
     const identity = { environmentUid: caller.environmentUid, ...params };
@@ -248,6 +286,7 @@ const parkedShape = z
   .strictObject({
     place,
     reason: z.string().describe('Why the consumer could not process it.'),
+    replaying: z.boolean().describe('Whether it is about to be delivered once more.'),
     parked_at: timestamp.describe('Time at which it was set aside (RFC 3339).'),
     change: changeShape
       .nullable()
@@ -295,8 +334,8 @@ const parked = defineRoute({
     const one = await requireSubscription(services.control, { environmentUid, ...params });
     requireConnectionNamed(caller, one.filter.connection_id);
     const entries: string[] = [];
-    for (const { reason, parkedAt, ...at } of one.parked) {
-      const fields = { place: placeText(at), reason, parked_at: isoMillis(parkedAt) };
+    for (const { reason, parkedAt, isReplayed: replaying = false, ...at } of one.parked) {
+      const fields = { place: placeText(at), reason, replaying, parked_at: isoMillis(parkedAt) };
       const change = (await parkedText(services, one, at)) ?? 'null';
       entries.push(`${JSON.stringify(fields).slice(0, -1)},"change":${change}}`);
     }
@@ -322,6 +361,30 @@ const release = defineRoute({
   },
 });
 
+const replay = defineRoute({
+  method: 'POST',
+  path: '/subscriptions/{name}/parked/{place}/replay',
+  credential: 'environment',
+  scopes: scopes.consume,
+  summary: 'Deliver a parked change once more.',
+  description:
+    'It is released when the target has taken it; otherwise it stays with the new reason.',
+  params: path.extend({ place }),
+  answers: { 200: json('The subscription.', oneShape) },
+  errors: ['not_found', 'conflict'],
+  async handle(input) {
+    const { params, caller, services } = input;
+    const identity = { environmentUid: caller.environmentUid, name: params.name };
+    const one = await replayChange(
+      services,
+      identity,
+      placeOf(params.place),
+      repeatableOptions(input),
+    );
+    return { status: 200, body: { data: await presented(services, one) } };
+  },
+});
+
 export const subscriptionRoutes: readonly AnyRoute[] = [
   list,
   read,
@@ -333,4 +396,5 @@ export const subscriptionRoutes: readonly AnyRoute[] = [
   park,
   parked,
   release,
+  replay,
 ];

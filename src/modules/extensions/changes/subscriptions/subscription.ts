@@ -1,6 +1,7 @@
 import type { Decider } from '#kernel/decider.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
+import { stableJson } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
 import type { ChangeFilter, MessagePlace } from '../fields.ts';
 
@@ -8,6 +9,35 @@ import type { ChangeFilter, MessagePlace } from '../fields.ts';
 export interface ParkedChange extends MessagePlace {
   readonly reason: string;
   readonly parkedAt: Instant;
+  /** It is to be delivered once more. Absent: no. */
+  readonly isReplayed?: true;
+  /** How often that failed. Absent: never. */
+  readonly replays?: number;
+}
+
+/** An on-change function, to which the service delivers the changes. */
+export interface FunctionTarget {
+  readonly type: 'function';
+  readonly integrationKey: string;
+  readonly name: string;
+}
+
+export type SubscriptionTarget = FunctionTarget;
+
+/**
+ * Changes of a partition on their way to the target: those from the position on and before `next`. It is decided before
+ * they are sent, so that they are the same after a crash.
+ */
+export interface Delivery {
+  readonly partition: number;
+  /** Offset behind the last of them. */
+  readonly next: number;
+  /** As `FeedPosition.epochs`. */
+  readonly epoch: number;
+  /** From 1. */
+  readonly attempt: number;
+  /** Attempts that failed by the target. */
+  readonly failures: number;
 }
 
 /** A reader of changes whose position the service keeps. Scope = environment uid; path [environment uid, name]. */
@@ -22,6 +52,10 @@ export interface Subscription {
   readonly epochs: readonly number[];
   /** How often somebody moved it: cursors that were read before a move are not committed after it. */
   readonly moves: number;
+  /** The service delivers the changes to it. Absent: a reader asks for them. */
+  readonly target?: SubscriptionTarget;
+  /** Of the target; one of a partition at most. Absent: none. */
+  readonly deliveries?: readonly Delivery[];
   /** Oldest first. */
   readonly parked: readonly ParkedChange[];
   readonly createdAt: Instant;
@@ -38,6 +72,14 @@ export type SubscriptionEvent =
       readonly at: Instant;
     }
   | { readonly type: 'SubscriptionMoved'; readonly offsets: readonly number[] }
+  | {
+      readonly type: 'SubscriptionRetargeted';
+      readonly filter: ChangeFilter;
+      readonly target: SubscriptionTarget;
+    }
+  | { readonly type: 'DeliveryBegun'; readonly delivery: Delivery }
+  | { readonly type: 'ReplayRequested'; readonly place: MessagePlace }
+  | { readonly type: 'ReplayFailed'; readonly place: MessagePlace; readonly reason: string }
   | { readonly type: 'ChangeParked'; readonly parked: ParkedChange }
   | { readonly type: 'ChangeReleased'; readonly place: MessagePlace }
   | { readonly type: 'SubscriptionDeleted' };
@@ -46,12 +88,15 @@ export type SubscriptionEvent =
 export type CreateSubscription = {
   readonly type: 'Create';
   readonly siblings: number;
-} & Pick<Subscription, 'uid' | 'environmentUid' | 'name' | 'filter' | 'offsets'>;
+} & Pick<Subscription, 'uid' | 'environmentUid' | 'name' | 'filter' | 'target' | 'offsets'>;
 
 type CommitSubscription = { readonly type: 'Commit' } & Pick<
   Subscription,
   'offsets' | 'epochs' | 'moves'
 >;
+
+/** Of the attempt that has begun; another one than the current is refused. */
+type OfDelivery = Pick<Delivery, 'partition' | 'next' | 'attempt'> & Pick<Subscription, 'moves'>;
 
 export type SubscriptionCommand = { readonly at: Instant } & (
   | CreateSubscription
@@ -59,6 +104,21 @@ export type SubscriptionCommand = { readonly at: Instant } & (
   | { readonly type: 'Move'; readonly offsets: readonly number[] }
   | { readonly type: 'Park'; readonly place: MessagePlace; readonly reason: string }
   | { readonly type: 'Release'; readonly place: MessagePlace }
+  | ({ readonly type: 'Retarget' } & Required<Pick<Subscription, 'filter' | 'target'>>)
+  /** In place of a delivery of the partition: with less changes. */
+  | ({ readonly type: 'BeginDelivery' } & Pick<Delivery, 'partition' | 'next' | 'epoch'> &
+      Pick<Subscription, 'moves'>)
+  /** `park`: without the one change that fails. */
+  | ({
+      readonly type: 'EndDelivery';
+      readonly park?: { readonly place: MessagePlace; readonly reason: string };
+    } & OfDelivery)
+  | ({ readonly type: 'FailDelivery'; readonly isByTarget: boolean } & OfDelivery)
+  /** No change in them is wanted. */
+  | ({ readonly type: 'Skip' } & Pick<Delivery, 'partition' | 'next' | 'epoch'> &
+      Pick<Subscription, 'moves'>)
+  | { readonly type: 'Replay'; readonly place: MessagePlace }
+  | { readonly type: 'FailReplay'; readonly place: MessagePlace; readonly reason: string }
   | { readonly type: 'Delete' }
 );
 
@@ -76,8 +136,24 @@ export const subscription: Decider<Subscription | null, SubscriptionCommand, Sub
       case 'Park':
         return parked(command, state);
       case 'Release':
-        if (!state.parked.some((one) => isSame(one, command.place))) throw notParked();
+        if (parkedAt(state, command.place) === null) throw notParked();
         return [{ type: 'ChangeReleased', place: command.place }];
+      case 'Retarget':
+        return retargeted(command, state);
+      case 'BeginDelivery':
+        return begun(command, state);
+      case 'EndDelivery':
+        return ended(command, state);
+      case 'FailDelivery':
+        return failed(command, state);
+      case 'Skip':
+        return skipped(command, state);
+      case 'Replay':
+        return replayed(command, state);
+      case 'FailReplay':
+        return parkedAt(state, command.place)?.isReplayed === true
+          ? [{ type: 'ReplayFailed', place: command.place, reason: command.reason }]
+          : [];
       case 'Delete':
         return [{ type: 'SubscriptionDeleted' }];
     }
@@ -88,9 +164,38 @@ export const subscription: Decider<Subscription | null, SubscriptionCommand, Sub
     if (state === null || event.type === 'SubscriptionDeleted') return null;
     switch (event.type) {
       case 'SubscriptionCommitted':
-        return { ...state, offsets: event.offsets, epochs: event.epochs, committedAt: event.at };
+        return {
+          ...state,
+          ...withDeliveries(state, ({ partition, next }) => next > (event.offsets[partition] ?? 0)),
+          offsets: event.offsets,
+          epochs: event.epochs,
+          committedAt: event.at,
+        };
       case 'SubscriptionMoved':
-        return { ...state, offsets: event.offsets, epochs: [], moves: state.moves + 1 };
+        return {
+          ...state,
+          ...withDeliveries(state, () => false),
+          offsets: event.offsets,
+          epochs: [],
+          moves: state.moves + 1,
+        };
+      case 'SubscriptionRetargeted':
+        return { ...state, filter: event.filter, target: event.target };
+      case 'DeliveryBegun': {
+        const { delivery } = event;
+        const others = deliveriesOf(state).filter(
+          ({ partition }) => partition !== delivery.partition,
+        );
+        return { ...state, deliveries: [...others, delivery] };
+      }
+      case 'ReplayRequested':
+        return withParked(state, event.place, (one) => ({ ...one, isReplayed: true }));
+      case 'ReplayFailed':
+        return withParked(state, event.place, ({ isReplayed: _, replays = 0, ...one }) => ({
+          ...one,
+          reason: event.reason,
+          replays: replays + 1,
+        }));
       case 'ChangeParked':
         return { ...state, parked: [...state.parked, event.parked] };
       case 'ChangeReleased':
@@ -99,6 +204,30 @@ export const subscription: Decider<Subscription | null, SubscriptionCommand, Sub
   },
 };
 
+export const deliveriesOf = ({
+  deliveries = [],
+}: Pick<Subscription, 'deliveries'>): readonly Delivery[] => deliveries;
+
+/** Absent where there are none: a subscription without a target stays as it was. */
+function withDeliveries(
+  state: Subscription,
+  isKept: (delivery: Delivery) => boolean,
+): Pick<Subscription, 'deliveries'> {
+  return state.deliveries === undefined ? {} : { deliveries: state.deliveries.filter(isKept) };
+}
+
+const withParked = (
+  state: Subscription,
+  place: MessagePlace,
+  change: (one: ParkedChange) => ParkedChange,
+): Subscription => ({
+  ...state,
+  parked: state.parked.map((one) => (isSame(one, place) ? change(one) : one)),
+});
+
+const parkedAt = ({ parked }: Subscription, place: MessagePlace): ParkedChange | null =>
+  parked.find((one) => isSame(one, place)) ?? null;
+
 const isSame = (one: MessagePlace, other: MessagePlace): boolean =>
   one.partition === other.partition && one.offset === other.offset;
 
@@ -106,18 +235,20 @@ function created(
   command: CreateSubscription & { readonly at: Instant },
   state: Subscription | null,
 ): SubscriptionEvent[] {
-  const { uid, environmentUid, name, filter, offsets, siblings, at } = command;
+  const { uid, environmentUid, name, filter, target, offsets, siblings, at } = command;
   if (state !== null) {
     if (isSameFilter(state.filter, filter)) return [];
     const message = `The subscription "${name}" has another filter. Delete it first, or choose another name.`;
     throw new GatewayError('conflict', { message });
   }
-  if (siblings >= limits.subscriptionsMax) {
+  // Functions have limits of their own.
+  if (target?.type !== 'function' && siblings >= limits.subscriptionsMax) {
     const message = `An environment has at most ${limits.subscriptionsMax} subscriptions.`;
     throw new GatewayError('resource_capped', { message });
   }
   const rest = { epochs: [], moves: 0, parked: [], createdAt: at, committedAt: null };
-  const subscription = { uid, environmentUid, name, filter, offsets, ...rest };
+  const named = { uid, environmentUid, name, filter, offsets };
+  const subscription = { ...named, ...(target === undefined ? {} : { target }), ...rest };
   return [{ type: 'SubscriptionCreated', subscription }];
 }
 
@@ -125,6 +256,7 @@ const isSameFilter = (one: ChangeFilter, other: ChangeFilter): boolean =>
   one.provider_config_key === other.provider_config_key &&
   one.connection_id === other.connection_id &&
   one.model === other.model &&
+  stableJson(one.models ?? []) === stableJson(other.models ?? []) &&
   one.variant === other.variant;
 
 /** A later commit than this one may have come first: a position never goes back by a commit. */
@@ -132,15 +264,117 @@ function committed(
   { offsets, epochs, moves, at }: CommitSubscription & { readonly at: Instant },
   state: Subscription,
 ): SubscriptionEvent[] {
-  if (moves !== state.moves || offsets.length !== state.offsets.length) {
-    const message =
-      'The subscription was moved since the cursor was read. Read on from its position.';
+  if (state.target !== undefined) {
+    const message = `The service delivers the changes of the subscription "${state.name}" and commits their position itself. Create another subscription to read them.`;
     throw new GatewayError('conflict', { message });
   }
+  if (moves !== state.moves || offsets.length !== state.offsets.length) throw moved();
   const furthest = largest(offsets, state.offsets);
   if (furthest.every((offset, partition) => offset === state.offsets[partition])) return [];
   const fences = largest(epochs, state.epochs);
   return [{ type: 'SubscriptionCommitted', offsets: furthest, epochs: fences, at }];
+}
+
+const moved = (): GatewayError =>
+  new GatewayError('conflict', {
+    message: 'The subscription was moved since the cursor was read. Read on from its position.',
+  });
+
+function retargeted(
+  { filter, target }: Required<Pick<Subscription, 'filter' | 'target'>>,
+  state: Subscription,
+): SubscriptionEvent[] {
+  const isSameTarget = stableJson({ ...state.target }) === stableJson({ ...target });
+  if (isSameTarget && isSameFilter(filter, state.filter)) return [];
+  return [{ type: 'SubscriptionRetargeted', filter, target }];
+}
+
+type Progress = Pick<Delivery, 'partition' | 'next' | 'epoch'> & Pick<Subscription, 'moves'>;
+
+function begun({ partition, next, epoch, moves }: Progress, state: Subscription) {
+  if (moves !== state.moves) throw moved();
+  const current = deliveriesOf(state).find((one) => one.partition === partition);
+  if (next <= (state.offsets[partition] ?? 0) || (current && next > current.next)) throw moved();
+  if (current?.next === next) return [];
+  const delivery = { partition, next, epoch, attempt: 1, failures: 0 };
+  return [{ type: 'DeliveryBegun', delivery }] satisfies SubscriptionEvent[];
+}
+
+type DeliveryIdentity = Pick<Delivery, 'partition' | 'next' | 'attempt'> &
+  Pick<Subscription, 'moves'>;
+
+/** @throws GatewayError `conflict`: the delivery is over, or another attempt of it has begun */
+function currentDelivery(
+  { partition, next, attempt, moves }: DeliveryIdentity,
+  state: Subscription,
+): Delivery {
+  const current = deliveriesOf(state).find((one) => one.partition === partition);
+  const isCurrent = current?.next === next && current.attempt === attempt && moves === state.moves;
+  if (!isCurrent) throw moved();
+  return current;
+}
+
+function ended(
+  {
+    park,
+    at,
+    ...identity
+  }: DeliveryIdentity & {
+    readonly park?: { readonly place: MessagePlace; readonly reason: string };
+    readonly at: Instant;
+  },
+  state: Subscription,
+): SubscriptionEvent[] {
+  const { partition, next, epoch } = currentDelivery(identity, state);
+  const set = park === undefined ? [] : parked({ ...park, at }, state);
+  return [...set, passed({ partition, next, epoch, at }, state)];
+}
+
+/** The position of the partition moves behind the changes. */
+function passed(
+  { partition, next, epoch, at }: Omit<Progress, 'moves'> & { readonly at: Instant },
+  state: Subscription,
+): SubscriptionEvent {
+  const epochs = state.offsets.map((_, one) => state.epochs[one] ?? 0);
+  return {
+    type: 'SubscriptionCommitted',
+    offsets: state.offsets.with(partition, next),
+    epochs: epochs.with(partition, Math.max(epoch, epochs[partition] ?? 0)),
+    at,
+  };
+}
+
+function failed(
+  { isByTarget, ...identity }: DeliveryIdentity & { readonly isByTarget: boolean },
+  state: Subscription,
+): SubscriptionEvent[] {
+  const current = currentDelivery(identity, state);
+  const attempt = current.attempt + 1;
+  const failures = current.failures + (isByTarget ? 1 : 0);
+  return [{ type: 'DeliveryBegun', delivery: { ...current, attempt, failures } }];
+}
+
+function skipped(
+  { partition, next, epoch, moves, at }: Progress & { readonly at: Instant },
+  state: Subscription,
+): SubscriptionEvent[] {
+  if (moves !== state.moves) throw moved();
+  const isBusy = deliveriesOf(state).some((one) => one.partition === partition);
+  if (isBusy || next <= (state.offsets[partition] ?? 0)) return [];
+  return [passed({ partition, next, epoch, at }, state)];
+}
+
+function replayed(
+  { place }: { readonly place: MessagePlace },
+  state: Subscription,
+): SubscriptionEvent[] {
+  const found = parkedAt(state, place);
+  if (found === null) throw notParked();
+  if (state.target === undefined) {
+    const message = `The subscription "${state.name}" has no target: process its parked changes, then release them.`;
+    throw new GatewayError('conflict', { message });
+  }
+  return found.isReplayed === true ? [] : [{ type: 'ReplayRequested', place }];
 }
 
 const largest = (some: readonly number[], others: readonly number[]): readonly number[] =>

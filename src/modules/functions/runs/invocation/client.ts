@@ -51,6 +51,15 @@ export interface WebhookRequest {
   readonly actor: string;
 }
 
+/** Changes of records of a connection, for an on-change function. */
+export interface ChangesRequest {
+  readonly connection: Connection;
+  readonly fn: DeployedFunction;
+  /** JSON of each, in order. */
+  readonly changes: readonly string[];
+  readonly actor: string;
+}
+
 /** A function for a dry run, and its input. */
 export interface DryRunRequest {
   readonly connection: Connection;
@@ -95,6 +104,11 @@ export interface RunsClient {
   runEventOnce(request: EventRequest, runId: string, signal: AbortSignal): Promise<void>;
   /** Queues what the sync does with the webhook, once for each `runId`. */
   queueWebhook(request: WebhookRequest, runId: string): Promise<void>;
+  /**
+   * Runs an on-change function, once for each `runId`, and resolves with the run that has ended, in any way.
+   * @throws the signal's reason
+   */
+  runChanges(request: ChangesRequest, runId: string, signal: AbortSignal): Promise<ActionRun>;
   /** Queues a dry run, and resolves with its id. */
   queueDryRun(request: DryRunRequest): Promise<string>;
   /**

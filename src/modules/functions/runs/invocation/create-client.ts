@@ -15,7 +15,7 @@ import type { ActionRun, CalledKind } from '../../actions/state.ts';
 import type { DeployedFunction } from '../../functions/function.ts';
 import { requireFunction } from '../../functions/queries.ts';
 import { actorOf, type Attempt, type BodyPlace, type RunChanged } from '../ledger/events.ts';
-import type { ActionRequest, EventRequest, RunsClient } from './client.ts';
+import type { ActionRequest, ChangesRequest, EventRequest, RunsClient } from './client.ts';
 import type { DirectRuns, TakenRun } from './direct-runs.ts';
 import type { BodyOwner, PayloadStore } from './payload-store.ts';
 import type { RunCompletions } from './run-completions.ts';
@@ -93,6 +93,8 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
       await queue(deps, { ...called, input: payload }, { runId, isAsync: true });
     },
 
+    runChanges: (request, runId, signal) => runOnChanges(deps, request, runId, signal),
+
     async queueDryRun({ connection, order, actor, runId = randomUUID() }) {
       const run = { kind: 'dryrun', name: 'dryrun', event: order.functionType } as const;
       // Absent fields of the request stay absent.
@@ -106,6 +108,23 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
       return readEnd(deps.payloads, { runId, environmentUid, connectionUid }, output, error);
     },
   };
+}
+
+async function runOnChanges(
+  deps: RunsClientDeps,
+  { connection, fn, changes, actor }: ChangesRequest,
+  runId: string,
+  signal: AbortSignal,
+): Promise<ActionRun> {
+  const { name, models } = fn;
+  const input = parseRawJson(`[${changes.join(',')}]`) as Json;
+  const called = { connection, fn, kind: 'on-change', name, models, actor, input } as const;
+  await queue(deps, called, { runId, isAsync: true });
+  const ref = actionRunPath(connection.environmentUid, runId);
+  await endOf(deps.control, ref, signal);
+  const run = deps.control.view.find(ref);
+  if (run === null) throw new GatewayError('run_interrupted');
+  return run;
 }
 
 const eventCall = ({ connection, fn, event, actor }: EventRequest) =>

@@ -2,7 +2,7 @@ import type { PublicFields } from '#kernel/public-fields.ts';
 import type { Instant, Micros } from '#kernel/time.ts';
 import type * as values from '#streams/values.ts';
 
-export type RunKind = 'sync' | 'action' | 'on-event' | 'webhook' | 'dryrun';
+export type RunKind = 'sync' | 'action' | 'on-event' | 'on-change' | 'webhook' | 'dryrun';
 export type RunAction =
   | 'queued'
   | 'started'

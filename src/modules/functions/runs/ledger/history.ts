@@ -22,7 +22,7 @@ import {
 } from './presenter.ts';
 import { findRuns, stepsOf, type RunFilter, type RunPlace, type StepRow } from './queries.ts';
 
-const kinds = z.enum(['sync', 'action', 'on-event', 'webhook', 'dryrun', 'revert']);
+const kinds = z.enum(['sync', 'action', 'on-event', 'on-change', 'webhook', 'dryrun', 'revert']);
 const statuses = z.enum([
   'queued',
   'running',
@@ -122,8 +122,8 @@ async function openFailure(
 }
 
 /**
- * The input of the run of an action, while it is stored.
- * @throws GatewayError `not_found`: no such run of an action; `projection_unavailable`, `log_unavailable`
+ * The input of the run of an action, or the changes of an on-change function, while they are stored.
+ * @throws GatewayError `not_found`: no such run of them; `projection_unavailable`, `log_unavailable`
  */
 export async function inputOfRun(
   deps: EntityQueries & RunCalls & { readonly log: EventLog },
@@ -131,8 +131,8 @@ export async function inputOfRun(
   runId: string,
 ): Promise<{ readonly stored: boolean; readonly input: Json }> {
   const [first] = await requireSteps(deps, caller, runId, { withProgress: false });
-  if (first.kind !== 'action') {
-    const message = `The run "${runId}" is no run of an action: only those have an input.`;
+  if (first.kind !== 'action' && first.kind !== 'on-change') {
+    const message = `The run "${runId}" is no run of an action or on-change function: only those have an input.`;
     throw new GatewayError('not_found', { message });
   }
   const { environmentUid } = caller;

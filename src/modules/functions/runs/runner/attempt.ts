@@ -206,7 +206,12 @@ function unheard({ operation }: AttemptRun, { message }: RunFailure): Ending {
   };
 }
 
-const folders = { sync: 'syncs', action: 'actions', 'on-event': 'on-events' } as const;
+const folders = {
+  sync: 'syncs',
+  action: 'actions',
+  'on-event': 'on-events',
+  'on-change': 'on-changes',
+} as const;
 
 function codeOf(
   { integrationKey, kind, name, bundle, source }: DeployedFunction,

@@ -33,6 +33,7 @@ const defaultLimits = {
   asyncActions: { total: 16, perEnvironment: 1, perConnection: 1 },
   webhooks: { total: 32, perEnvironment: 16, perConnection: 4 },
   events: { total: 32, perEnvironment: 16, perConnection: 4 },
+  changes: { total: 32, perEnvironment: 16, perConnection: 4 },
   dryRuns: { total: 8, perEnvironment: 4, perConnection: 4 },
 } as const satisfies Record<string, FairLimits>;
 
@@ -104,6 +105,7 @@ class FunctionRunner implements RunTaker {
       asyncActions: new FairLimiter(limits.asyncActions),
       webhooks: new FairLimiter(limits.webhooks),
       events: new FairLimiter(limits.events),
+      changes: new FairLimiter(limits.changes),
       dryRuns: new FairLimiter(limits.dryRuns),
     };
   }
@@ -296,6 +298,8 @@ function limiterOf({ kind, trigger }: Attempt): keyof typeof defaultLimits {
       return 'webhooks';
     case 'on-event':
       return 'events';
+    case 'on-change':
+      return 'changes';
     case 'dryrun':
       return 'dryRuns';
     case 'action':

@@ -56,7 +56,7 @@ export const onLog =
     retrying(() => deps.payloads.put(attempt, 'output', json), { signal: closing }).catch(bodyLost);
 
 /**
- * Runs one attempt of an action, an on-event function or a webhook, from its `started` to its outcome. Resolves with
+ * Runs one attempt of an action, an on-event or on-change function, or a webhook, from its `started` to its outcome. Resolves with
  * whether the owner has accepted this outcome; never throws.
  */
 export async function invokeRun(
@@ -137,12 +137,14 @@ async function instanceOf({ control: { view } }: RunDeps, attempt: Attempt): Pro
 /** The name of its operation in the log that users read (docs/reference/http.md#logs-and-runs). */
 function operationTypeOf({ kind, trigger }: Attempt): OperationType {
   if (kind === 'webhook') return 'webhook:incoming';
+  if (kind === 'on-change') return 'change:run';
   return kind === 'on-event' ? `events:${(trigger ?? '').replaceAll('-', '_')}` : 'action:run';
 }
 
 const titles = {
   action: 'Action',
   'on-event': 'Function',
+  'on-change': 'Function',
   webhook: 'Webhook of',
   sync: 'Sync',
   dryrun: 'Dry run of',

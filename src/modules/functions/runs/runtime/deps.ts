@@ -6,7 +6,7 @@ import type { RecordReader } from '#modules/records/read/reader.ts';
 import type { RecordWriter } from '#modules/records/write/writer.ts';
 import type { Coordination } from '#ports/coordination.ts';
 import type { HttpClient } from '#ports/http-client.ts';
-import type { LogLine } from '#ports/sandbox.ts';
+import type { FunctionType, LogLine } from '#ports/sandbox.ts';
 import type { Timeline } from '../ledger/timeline.ts';
 import type { RunTimeBudget } from './run-time-budget.ts';
 
@@ -16,7 +16,7 @@ export interface RunScope {
   readonly attempt: number;
   /** `run:<id>`, for events. */
   readonly actor: string;
-  readonly type: 'sync' | 'action' | 'onEvent';
+  readonly type: FunctionType;
   readonly functionName: string;
   readonly environmentUid: string;
   readonly integrationKey: string;
