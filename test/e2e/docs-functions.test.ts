@@ -28,6 +28,11 @@ const fileName = (title: string): string =>
     .replaceAll(/[^a-z]+/g, '-')
     .replace(/^-/, '');
 
+function folderOf(code: string): string {
+  if (code.includes('createOnEvent(')) return 'on-events';
+  return code.includes('createOnChange(') ? 'on-changes' : 'syncs';
+}
+
 /** Each code block of the page as a file of functions: the heading above names it. */
 const examples: readonly Example[] = read('docs/functions.md')
   .split(/^### /m)
@@ -35,7 +40,7 @@ const examples: readonly Example[] = read('docs/functions.md')
   .map((part, number): Example => {
     const [title = ''] = part.split('\n');
     const [, code = ''] = /```ts\n([^]*?)```/.exec(part) ?? [];
-    const folder = code.includes('createOnEvent(') ? 'on-events' : 'syncs';
+    const folder = folderOf(code);
     const text = code.startsWith('import ') ? code : inSync(code, number);
     return { title, file: `crm/${folder}/${fileName(title)}`, text };
   });

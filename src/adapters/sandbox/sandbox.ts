@@ -293,9 +293,9 @@ export const definitionSchema = z.object({
   event: z.string().nullable(),
   delivery: z
     .object({
-      from: z.enum(['start', 'end']),
-      batchSize: z.int().min(1).max(promised.changeBatchMax),
-      retries: z.int().min(0).max(promised.changeRetriesMax),
+      from: z.enum(['start', 'end']).default('end'),
+      batchSize: z.int().min(1).max(promised.changeBatchMax).default(100),
+      retries: z.int().min(0).max(promised.changeRetriesMax).default(4),
     })
     .exactOptional(),
 });

@@ -20,7 +20,7 @@ const makers: ReadonlyMap<string, FunctionKind> = new Map([
 ]);
 
 const invalidExport =
-  'Invalid default export: should be createAction(), createSync(), createOnEvent() or createOnChange()';
+  'Invalid default export: should be createSync(), createAction(), createOnEvent() or createOnChange()';
 
 /** The default-exported definition of the file, or the problem with it. */
 export function definitionCall(root: string, file: ts.SourceFile): DefinitionCall | Problem {

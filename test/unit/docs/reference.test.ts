@@ -80,6 +80,7 @@ const numbers: readonly (readonly [page: string, text: string])[] = [
       ['action, asynchronous', limits.asyncActionStartByMs / hourMs, 'h', runLimits.action],
       ['`onWebhook`', limits.webhookRunStartByMs / minuteMs, 'min', runLimits.webhook],
       ['on-event', limits.eventStartByMs / secondMs, 's', runLimits['on-event']],
+      ['on-change', limits.changeRunStartByMs / hourMs, 'h', runLimits['on-change']],
       ['dry run', limits.dryRunStartByMs / minuteMs, 'min', runLimits.dryrun],
     ] as const
   ).map(([kind, start, unit, { wallMs, cpuMs }]) => {

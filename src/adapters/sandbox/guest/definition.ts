@@ -4,10 +4,7 @@ import type { ChangeDelivery, FunctionDefinition } from '#ports/sandbox.ts';
 
 type DefinitionInput = Readonly<Record<string, unknown>>;
 
-const notOurs =
-  'Invalid default export: should be createAction(), createSync(), createOnEvent() or createOnChange()';
-
-const types = new Set<unknown>(['sync', 'action', 'onEvent', 'onChange']);
+const notOurs = 'Invalid default export: should be createSync(), createAction() or another of svc';
 
 /** @throws Error when the bundle's default export was not made with a `create*` function */
 export function definitionOf(
@@ -15,57 +12,50 @@ export function definitionOf(
 ): DefinitionInput & { type: FunctionDefinition['type'] } {
   if (typeof exported !== 'object' || exported === null) throw new Error(notOurs);
   const { type } = exported as DefinitionInput;
-  if (!types.has(type)) throw new Error(notOurs);
+  if (!/^(sync|action|on(Event|Change))$/.test(String(type))) throw new Error(notOurs);
   return exported as DefinitionInput & { type: FunctionDefinition['type'] };
 }
 
 /** The definition as data; schemas by `z.toJSONSchema` for draft 7. */
 export function describeDefinition(exported: unknown): FunctionDefinition {
   const definition = definitionOf(exported);
-  const isOnChange = definition.type === 'onChange';
-  const models = isOnChange ? [] : Object.entries((definition['models'] ?? {}) as DefinitionInput);
+  const { type, models, from, batchSize, retries } = definition;
+  const schemaAt = (name: string): JsonObject | null =>
+    definition[name] === undefined ? null : schemaOf(definition[name], name);
   return {
-    type: definition.type,
+    type,
     description: text(definition['description']) ?? '',
     version: text(definition['version']) ?? '',
     scopes: texts(definition['scopes']),
-    metadata:
-      definition['metadata'] === undefined || isVoid(definition['metadata'])
-        ? null
-        : schemaOf(definition['metadata'], 'metadata'),
-    checkpoint:
-      definition['checkpoint'] === undefined
-        ? null
-        : schemaOf(definition['checkpoint'], 'checkpoint'),
+    metadata: isVoid(definition['metadata']) ? null : schemaAt('metadata'),
+    checkpoint: schemaAt('checkpoint'),
     hasExec: typeof definition['exec'] === 'function',
     frequency: text(definition['frequency']),
-    models: isOnChange
-      ? Object.fromEntries(texts(definition['models']).map((name) => [name, {}]))
-      : Object.fromEntries(
-          models.map(([name, schema]) => [name, schemaOf(schema, `models.${name}`)]),
-        ),
+    models: Object.fromEntries(
+      Array.isArray(models)
+        ? models.map((name) => [name, {}])
+        : Object.entries((models ?? {}) as DefinitionInput).map(([name, schema]) => [
+            name,
+            schemaOf(schema, `models.${name}`),
+          ]),
+    ),
     autoStart: definition['autoStart'] === true,
     syncType: definition['syncType'] === 'incremental' ? 'incremental' : 'full',
     trackDeletes: definition['trackDeletes'] === true,
     webhookSubscriptions: texts(definition['webhookSubscriptions']),
     hasOnWebhook: typeof definition['onWebhook'] === 'function',
     endpoints: Array.isArray(definition['endpoints']) ? definition['endpoints'].map(plain) : [],
-    input: definition['input'] === undefined ? null : schemaOf(definition['input'], 'input'),
-    output: definition['output'] === undefined ? null : schemaOf(definition['output'], 'output'),
+    input: schemaAt('input'),
+    output: schemaAt('output'),
     endpoint:
       typeof definition['endpoint'] === 'object' && definition['endpoint'] !== null
         ? plain(definition['endpoint'])
         : null,
     event: text(definition['event']),
-    ...(isOnChange ? { delivery: deliveryOf(definition) } : {}),
+    // Its reader adds what is left out, and refuses what is not allowed.
+    ...(type === 'onChange' ? { delivery: { from, batchSize, retries } as ChangeDelivery } : {}),
   };
 }
-
-/** Values that are not allowed are refused by the reader of the description. */
-const deliveryOf = (definition: DefinitionInput): ChangeDelivery => {
-  const { from = 'end', batchSize = 100, retries = 4 } = definition;
-  return { from, batchSize, retries } as ChangeDelivery;
-};
 
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);

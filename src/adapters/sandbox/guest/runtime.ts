@@ -7,7 +7,6 @@ import {
   type FunctionType,
   type RunContext,
 } from '#ports/sandbox.ts';
-import { createAction, createOnChange, createOnEvent, createSync } from '#sdk/index.ts';
 import { bind, end, fail, settleCall } from './bridge.ts';
 import * as cryptography from './crypto.ts';
 import { definitionOf, describeDefinition } from './definition.ts';
@@ -121,8 +120,17 @@ const unzipper = module({ Open });
 /** The same exports as the package: `z` contains all of them. */
 const zod = module({ ...z, z }, z);
 
+/** As those of the SDK, which are typed; in few characters, because each realm holds the script. */
+const definer = (type: FunctionType) => (definition: object) => ({ ...definition, type });
+
 const modules: Readonly<Record<string, object>> = {
-  svc: module({ createSync, createAction, createOnEvent, createOnChange, ActionError }),
+  svc: module({
+    createSync: definer('sync'),
+    createAction: definer('action'),
+    createOnEvent: definer('onEvent'),
+    createOnChange: definer('onChange'),
+    ActionError,
+  }),
   zod,
   'zod/v4': zod,
   url,

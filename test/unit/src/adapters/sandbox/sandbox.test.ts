@@ -297,7 +297,7 @@ describe('describe', () => {
   it.each([
     [
       'exports.default = 1;',
-      'Invalid default export: should be createAction(), createSync() or createOnEvent()',
+      'Invalid default export: should be createSync(), createAction() or another of svc',
     ],
     ['throw new Error("at the top");', 'at the top'],
     ['require("lodash")', "Module 'lodash' is not allowed"],

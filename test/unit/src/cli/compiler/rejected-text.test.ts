@@ -61,7 +61,7 @@ const byText: readonly Rejection[] = [
     'a/actions/none.ts',
     'export type Nothing = string;\n',
     1,
-    /^Invalid default export: should be createAction\(\), createSync\(\) or createOnEvent\(\)$/,
+    /^Invalid default export: should be createSync\(\), createAction\(\), createOnEvent\(\) or createOnChange\(\)$/,
   ],
   [
     'a default export not made by create…',
