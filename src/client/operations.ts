@@ -176,7 +176,13 @@ export type Change = { readonly id: string | null; readonly place: string; reado
 
 export type Subscription = { readonly name: string; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly model: string | null; readonly variant: string | null; readonly models: readonly string[] | null; readonly target: SubscriptionTarget | null; readonly failing: number; readonly behind: number; readonly parked: number; readonly created_at: string; readonly committed_at: string | null };
 
-export type SubscriptionTarget = { readonly type: 'function'; readonly provider_config_key: string; readonly name: string };
+export type SubscriptionTarget = FunctionTarget | WebhookTarget;
+
+export type FunctionTarget = { readonly type: 'function'; readonly provider_config_key: string; readonly name: string };
+
+export type WebhookTarget = { readonly type: 'webhook'; readonly url: string; readonly payload: 'ids' | 'records'; readonly batch_size: number; readonly retries: number };
+
+export type SubscriptionTargetToSet = { readonly type: 'webhook'; readonly url: string; readonly payload?: 'ids' | 'records'; readonly batch_size?: number; readonly retries?: number };
 
 export type ParkedChange = { readonly place: string; readonly reason: string; readonly replaying: boolean; readonly parked_at: string; readonly change: Change | null };
 
@@ -1138,7 +1144,7 @@ export interface Operations {
   /** Create a subscription. */
   'PUT /subscriptions/{name}': {
     readonly params: { readonly name: string };
-    readonly body?: { readonly provider_config_key?: string; readonly connection_id?: string; readonly model?: string; readonly variant?: string; readonly from?: 'start' | 'end' | string };
+    readonly body?: { readonly provider_config_key?: string; readonly connection_id?: string; readonly model?: string; readonly variant?: string; readonly from?: 'start' | 'end' | string; readonly target?: SubscriptionTargetToSet };
     readonly answer: { readonly data: Subscription };
   };
   /** Delete a subscription with its position. */

@@ -1,5 +1,4 @@
-/* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment, typescript/no-unsafe-return --
-   a test looks into any answer */
+/* oxlint-disable typescript/no-unsafe-assignment -- a test looks into any answer */
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { seeded, seedOfRun } from '#test/support/judges/random.ts';

@@ -4,12 +4,15 @@ import { confirm } from '../account.ts';
 import { showRows } from '../columns.ts';
 import { defineCommand, type Options, type ValuesOf } from '../command.ts';
 import type { Context } from '../context.ts';
+import { usageError } from '../exit.ts';
 import { inEnvironment, limitOf, serviceHelp, serviceOptions } from '../service-command.ts';
 
 const options = {
   integration: ['-i, --integration <id>', 'create: only changes of this integration'],
   connection: ['--connection <id>', 'create: only changes of this connection'],
   model: ['--model <name>', 'create: only changes of this model'],
+  url: ['--url <address>', 'create: post the changes to it, signed'],
+  payload: ['--payload <what>', 'create: with --url, records or ids (records)'],
   from: ['--from <place>', 'create, seek: start, end or a time (start)'],
   limit: ['--limit <n>', 'read: at most this many (100)'],
   commit: ['--commit', 'read: commit what was printed'],
@@ -64,7 +67,8 @@ async function list({ context, client, values }: Task): Promise<void> {
 }
 
 async function create({ context, client, values, operands: [name = ''] }: Task): Promise<void> {
-  const { integration, connection, model, from } = values;
+  const { integration, connection, model, from, url } = values;
+  const payload = payloadOf(values.payload);
   const { data } = await client.request('PUT /subscriptions/{name}', {
     params: { name },
     body: {
@@ -72,9 +76,15 @@ async function create({ context, client, values, operands: [name = ''] }: Task):
       ...(connection === undefined ? {} : { connection_id: connection }),
       ...(model === undefined ? {} : { model }),
       ...(from === undefined ? {} : { from }),
+      ...(url === undefined ? {} : { target: { type: 'webhook' as const, url, payload } }),
     } satisfies Input<'PUT /subscriptions/{name}'>['body'],
   });
   await show(context, values, data);
+}
+
+function payloadOf(text = 'records'): 'records' | 'ids' {
+  if (text === 'records' || text === 'ids') return text;
+  throw usageError('--payload takes records or ids');
 }
 
 const pageDefault = 100;

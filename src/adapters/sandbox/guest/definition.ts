@@ -33,7 +33,7 @@ export function describeDefinition(exported: unknown): FunctionDefinition {
     frequency: text(definition['frequency']),
     models: Object.fromEntries(
       Array.isArray(models)
-        ? models.map((name) => [name, {}])
+        ? texts(models).map((name): [string, JsonObject] => [name, {}])
         : Object.entries((models ?? {}) as DefinitionInput).map(([name, schema]) => [
             name,
             schemaOf(schema, `models.${name}`),

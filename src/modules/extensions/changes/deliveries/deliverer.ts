@@ -8,6 +8,7 @@ import type { Subscription } from '../subscriptions/subscription.ts';
 import { reconcileFunctionSubscriptions } from './function-subscriptions.ts';
 import { openFunctionTarget } from './function-target.ts';
 import type { OpenedTarget } from './target.ts';
+import { openWebhookTarget } from './webhook-target.ts';
 import { SubscriptionWorker, type WorkerDeps } from './worker.ts';
 
 /** How often the ends of the log are compared with the positions. */
@@ -106,6 +107,9 @@ class Deliverer implements AsyncDisposable {
 
   #openTarget(state: Subscription): OpenedTarget | null {
     const { target } = state;
-    return target === undefined ? null : openFunctionTarget(this.#services, state, target);
+    if (target === undefined) return null;
+    return target.type === 'function'
+      ? openFunctionTarget(this.#services, state, target)
+      : openWebhookTarget(this.#services, state, target);
   }
 }

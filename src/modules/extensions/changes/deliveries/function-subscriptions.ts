@@ -92,6 +92,9 @@ export const functionSubscriptionsOf = (control: ControlPlane): IntegrationDepen
   removals: ({ environmentUid, uniqueKey }) =>
     control.view
       .list(subscriptionEntity, [environmentUid])
-      .filter(({ state: { target } }) => target?.integrationKey === uniqueKey)
+      .filter(
+        ({ state: { target } }) =>
+          target?.type === 'function' && target.integrationKey === uniqueKey,
+      )
       .map(({ ref }) => commandTo(ref, { type: 'Delete' })),
 });

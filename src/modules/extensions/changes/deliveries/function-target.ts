@@ -1,4 +1,5 @@
 import type { ControlPlane } from '#control-plane/control-plane.ts';
+import { uuidV5 } from '#kernel/ids.ts';
 import { connectionEntity } from '#modules/connections/connections/entity.ts';
 import type { ActionRun } from '#modules/functions/actions/state.ts';
 import { findFunction } from '#modules/functions/functions/queries.ts';
@@ -30,14 +31,15 @@ export function openFunctionTarget(
   return {
     ...fn.delivery,
     isOfConnection: true,
-    async send(changes, id, signal) {
+    async send(changes, { id, attempt }, signal) {
       const uid = changes[0]?.connectionUid ?? '';
       const connection = control.view.findBy(connectionEntity, 'uid', uid)?.state ?? null;
       // Changes of a deleted connection have nothing to run on.
       if (connection === null || connection.isDeleting) return { isTaken: true };
       const texts = changes.map(({ text }) => text);
       const request = { connection, fn, changes: texts, actor: 'system' };
-      return outcomeOf(await runs.runChanges(request, id, signal));
+      const runId = uuidV5(id, `${attempt}`);
+      return outcomeOf(await runs.runChanges(request, runId, signal));
     },
   };
 }

@@ -12,6 +12,13 @@ export type SendOutcome =
       readonly reason: string;
     };
 
+export interface BatchAttempt {
+  /** UUID, the same for the same changes in all attempts. */
+  readonly id: string;
+  /** From 1. */
+  readonly attempt: number;
+}
+
 /** How the changes of a subscription reach its target. */
 export interface OpenedTarget {
   /** Changes of a batch, at most. */
@@ -20,13 +27,10 @@ export interface OpenedTarget {
   readonly retries: number;
   /** Whether a batch has changes of one connection alone. */
   readonly isOfConnection: boolean;
-  /**
-   * @param id the same for the same changes in the same attempt
-   * @throws the signal's reason
-   */
+  /** @throws the signal's reason */
   send(
     changes: readonly Pick<FeedChange, 'text' | 'connectionUid'>[],
-    id: string,
+    batch: BatchAttempt,
     signal: AbortSignal,
   ): Promise<SendOutcome>;
 }

@@ -187,11 +187,11 @@ export class SubscriptionWorker implements AsyncDisposable {
     const progress = this.#of(partition);
     const identity = { partition, next, attempt, moves };
     const range = `${offsets[partition] ?? 0}-${next}`;
-    const id = uuidV5(uid, `${moves}/${partition}/${range}/${attempt}`);
+    const id = uuidV5(uid, `${moves}/${partition}/${range}`);
     const outcome =
       changes.length === 0
         ? { isTaken: true as const }
-        : await target.send(changes, id, this.#stop.signal);
+        : await target.send(changes, { id, attempt }, this.#stop.signal);
     this.#deps.faultPoint('delivery-sent');
     if (outcome.isTaken) {
       await this.#execute({ type: 'EndDelivery', ...identity });
@@ -258,8 +258,9 @@ export class SubscriptionWorker implements AsyncDisposable {
       return;
     }
     const { connection_uid: connectionUid } = JSON.parse(text) as { connection_uid: string };
-    const id = uuidV5(state.uid, `replay/${placeText(place)}/${parkedAt}/${replays}`);
-    const outcome = await target.send([{ text, connectionUid }], id, this.#stop.signal);
+    const id = uuidV5(state.uid, `replay/${placeText(place)}/${parkedAt}`);
+    const batch = { id, attempt: replays + 1 };
+    const outcome = await target.send([{ text, connectionUid }], batch, this.#stop.signal);
     if (outcome.isTaken) await this.#execute({ type: 'Release', place });
     else {
       const reason = outcome.reason.slice(0, reasonCharsMax);

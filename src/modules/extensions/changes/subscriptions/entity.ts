@@ -6,6 +6,7 @@ import {
   type Subscription,
   type SubscriptionCommand,
   type SubscriptionEvent,
+  type SubscriptionTarget,
 } from './subscription.ts';
 
 export interface SubscriptionEntity {
@@ -33,13 +34,24 @@ const actions = {
   SubscriptionDeleted: 'deleted',
 } as const;
 
+/** Without the address, which may have a token. */
+function publicTarget(target: SubscriptionTarget): object {
+  if (target.type === 'function') return target;
+  const { url: _, shownUrl, ...shown } = target;
+  return { ...shown, url: shownUrl };
+}
+
 const publishSettings = publishConfig(
   'subscription',
   actions,
   ({ environmentUid, name, filter, target }: Subscription) => ({
     id: [environmentUid, name],
     environmentUid,
-    document: { name, ...filter, ...(target === undefined ? {} : { target }) },
+    document: {
+      name,
+      ...filter,
+      ...(target === undefined ? {} : { target: publicTarget(target) }),
+    },
   }),
 );
 

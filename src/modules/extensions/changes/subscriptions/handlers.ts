@@ -6,6 +6,8 @@ import {
 } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import type { SealedEntities } from '#modules/access/services.ts';
+import { sealingContext, type Vault } from '#modules/access/vault/vault.ts';
 import type { EventLog } from '#ports/event-log.ts';
 import type { ChangeFilter, MessagePlace } from '../fields.ts';
 import { startOf, type FeedPosition, type FeedStart } from '../position.ts';
@@ -13,11 +15,36 @@ import type { FeedServices } from '../read-changes.ts';
 import { readCursor } from './cursor.ts';
 import { subscriptionEntity, subscriptionRef, type SubscriptionEntity } from './entity.ts';
 import { parkedText } from './parked.ts';
-import type { Subscription } from './subscription.ts';
+import type { Subscription, WebhookTarget } from './subscription.ts';
 
-export interface SubscriptionDeps {
-  readonly control: ControlPlane;
+export interface SubscriptionDeps extends SealedEntities {
   readonly log: EventLog;
+}
+
+/** An address with what it wants. */
+export type WantedTarget = Omit<WebhookTarget, 'url' | 'shownUrl'> & { readonly url: string };
+
+const contextOf = (environmentUid: string, name: string): string =>
+  sealingContext(environmentUid, name, 'subscription_target');
+
+/** The address in plain text. @throws GatewayError `not_found` when the key was destroyed */
+export async function openAddress(
+  vault: Vault,
+  { environmentUid, name }: SubscriptionIdentity,
+  { url }: WebhookTarget,
+): Promise<string> {
+  await vault.ready(environmentUid);
+  return vault.open(environmentUid, url, contextOf(environmentUid, name));
+}
+
+async function sealedTarget(
+  vault: Vault,
+  { environmentUid, name }: SubscriptionIdentity,
+  { url, ...wanted }: WantedTarget,
+): Promise<WebhookTarget> {
+  await vault.ready(environmentUid);
+  const sealed = vault.seal(environmentUid, url, contextOf(environmentUid, name));
+  return { ...wanted, url: sealed, shownUrl: `${new URL(url).origin}/…` };
 }
 
 /** A subscription in the environment of the caller. */
@@ -44,15 +71,24 @@ export async function requireSubscription(
 }
 
 /**
- * Creates a subscription; one with the same filter stays as it is.
+ * Creates a subscription; one with the same filter stays as it is, with the target of the request.
  * @throws GatewayError `conflict`: it has another filter; `resource_capped`, `log_unavailable`
  */
 export async function createSubscription(
-  { control, log }: SubscriptionDeps,
-  { environmentUid, name }: SubscriptionIdentity,
-  { filter, from }: { readonly filter: ChangeFilter; readonly from: FeedStart },
+  { control, vault, log }: SubscriptionDeps,
+  identity: SubscriptionIdentity,
+  {
+    filter,
+    from,
+    target,
+  }: {
+    readonly filter: ChangeFilter;
+    readonly from: FeedStart;
+    readonly target?: WantedTarget | undefined;
+  },
   options: ExecuteOptions,
 ): Promise<Subscription> {
+  const { environmentUid, name } = identity;
   const { offsets } = await startOf(log, from);
   const body: CommandOf<SubscriptionEntity> = {
     type: 'Create',
@@ -60,9 +96,10 @@ export async function createSubscription(
     environmentUid,
     name,
     filter,
+    ...(target === undefined ? {} : { target: await sealedTarget(vault, identity, target) }),
     offsets,
   };
-  const requestHash = JSON.stringify({ name, filter, from });
+  const requestHash = vault.fingerprint('request', JSON.stringify({ name, filter, from, target }));
   const ref = subscriptionRef(environmentUid, name);
   return made(await control.execute(ref, body, { requestHash, ...options }));
 }
@@ -81,7 +118,7 @@ export async function committedPosition(
  * @throws GatewayError `invalid_cursor_value`; `conflict`: it was moved since; `not_found`
  */
 export async function commitPosition(
-  { control, log }: SubscriptionDeps,
+  { control, log }: Omit<SubscriptionDeps, 'vault'>,
   identity: SubscriptionIdentity,
   cursor: string,
   options: ExecuteOptions,

@@ -35,7 +35,8 @@ import {
   requireSubscription,
 } from './handlers.ts';
 import { parkedText } from './parked.ts';
-import { deliveriesOf, type Subscription, type SubscriptionTarget } from './subscription.ts';
+import { deliveriesOf, type Subscription } from './subscription.ts';
+import { presentTarget, targetOf, targetShape, wantedTarget } from './target-fields.ts';
 
 const scopes = {
   read: ['environment:subscriptions:read'],
@@ -54,24 +55,6 @@ const place = z
   .regex(placePattern)
   .describe('`place` of a change that the subscription has read.')
   .meta({ examples: ['3-1042'] });
-
-const targetShape = z
-  .strictObject({
-    type: z.literal('function').describe('An on-change function.'),
-    provider_config_key: z.string(),
-    name: z.string().describe('Name of the function.'),
-  })
-  .meta({ id: 'SubscriptionTarget' });
-
-const presentTarget = ({
-  type,
-  integrationKey,
-  name: functionOf,
-}: SubscriptionTarget): z.output<typeof targetShape> => ({
-  type,
-  provider_config_key: integrationKey,
-  name: functionOf,
-});
 
 interface ShownSubscription extends Subscription {
   /** Messages of the log behind its position, of every environment. */
@@ -95,8 +78,8 @@ const shown = representation<ShownSubscription>()({
     ({ target }) => (target === undefined ? null : presentTarget(target)),
   ],
   failing: [
-    z.int().describe('Partitions of the log whose next changes the target has refused so far.'),
-    (one) => deliveriesOf(one).filter(({ failures }) => failures > 0).length,
+    z.int().describe('Partitions of the log whose next changes did not reach the target so far.'),
+    (one) => deliveriesOf(one).filter(({ attempt }) => attempt > 1).length,
   ],
   behind: z
     .int()
@@ -168,22 +151,23 @@ const create = defineRoute({
   scopes: scopes.write,
   summary: 'Create a subscription.',
   description:
-    'A reader of changes whose position the service keeps. One that exists with the same filter stays as it is.',
+    'A reader of changes whose position the service keeps, or with a target an address to which it posts them. One that exists with the same filter stays as it is, with the target of the request.',
   params: z.strictObject({ name }),
   body: z.strictObject({
     ...filterFields,
     from: fromField
       .default('start')
       .describe('Where it begins: `start`, `end`, or a time (RFC 3339) within the last 28 days.'),
+    target: wantedTarget.optional(),
   }),
   answers: { 200: json('The subscription.', oneShape) },
   errors: ['conflict', 'resource_capped'],
   async handle(input) {
     const { params, body, caller, services } = input;
-    const { from, ...filter } = body;
+    const { from, target: sent, ...filter } = body;
     requireConnectionNamed(caller, filter.connection_id);
     const identity = { environmentUid: caller.environmentUid, ...params };
-    const wanted = { filter, from: feedStart(from) };
+    const wanted = { filter, from: feedStart(from), target: sent && targetOf(sent) };
     const one = await createSubscription(services, identity, wanted, askOptions(input));
     return { status: 200, body: { data: await presented(services, one) } };
   },

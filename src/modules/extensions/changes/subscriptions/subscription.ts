@@ -1,5 +1,6 @@
 import type { Decider } from '#kernel/decider.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import type { Sealed } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
 import { stableJson } from '#kernel/stable-json.ts';
 import type { Instant } from '#kernel/time.ts';
@@ -22,7 +23,21 @@ export interface FunctionTarget {
   readonly name: string;
 }
 
-export type SubscriptionTarget = FunctionTarget;
+/** An address, to which the service posts the changes. */
+export interface WebhookTarget {
+  readonly type: 'webhook';
+  readonly url: Sealed<string>;
+  /** Without its path, which may have a token. */
+  readonly shownUrl: string;
+  /** `ids`: without the records. */
+  readonly payload: 'ids' | 'records';
+  /** Changes of a request, at most. */
+  readonly batchSize: number;
+  /** Further requests after a refused one, before a change is parked. */
+  readonly retries: number;
+}
+
+export type SubscriptionTarget = FunctionTarget | WebhookTarget;
 
 /**
  * Changes of a partition on their way to the target: those from the position on and before `next`. It is decided before
@@ -237,8 +252,10 @@ function created(
 ): SubscriptionEvent[] {
   const { uid, environmentUid, name, filter, target, offsets, siblings, at } = command;
   if (state !== null) {
-    if (isSameFilter(state.filter, filter)) return [];
-    const message = `The subscription "${name}" has another filter. Delete it first, or choose another name.`;
+    if (isSameFilter(state.filter, filter) && state.target?.type === target?.type) {
+      return target === undefined ? [] : retargeted({ filter, target }, state);
+    }
+    const message = `The subscription "${name}" has another filter or kind of target. Delete it first, or choose another name.`;
     throw new GatewayError('conflict', { message });
   }
   // Functions have limits of their own.
