@@ -54,12 +54,12 @@ const dataTasks: readonly ConsoleTask[] = [
   },
   {
     title: "sees a record's history",
-    async run({ opened, go, press, link, seen }) {
+    async run({ opened, page, go, press, link, seen }) {
       await go('Connections');
       await press(link(person));
       await press(link('Records'));
       await press(link('c1'));
-      await seen('Changes');
+      await page.getByRole('dialog').getByRole('heading', { name: 'Changes' }).waitFor();
       const path = '/records/history?model=Contact&id=c1';
       const { headers } = opened.crm;
       const { body } = await opened.gateway.call('GET', path, { headers });
