@@ -4,13 +4,26 @@ export interface Lease {
   readonly token: string;
 }
 
+/** So many calls within any span of `windowMs`. */
+export interface CallBudget {
+  readonly calls: number;
+  readonly windowMs: number;
+}
+
+export interface BudgetUse {
+  /** Taken within the last window. */
+  readonly calls: number;
+  /** Until calls are taken again; 0 unless the budget is paused. */
+  readonly pausedMs: number;
+}
+
 export interface CounterValue {
   readonly value: number;
   readonly resetMs: number;
 }
 
 /**
- * Leases, counters, short-lived values and wake-ups between nodes. Losing it costs time, never data: none of it is
+ * Leases, counters, budgets of calls, short-lived values and wake-ups between nodes. Losing it costs time, never data: none of it is
  * authoritative. Unless documented otherwise, a call fails with GatewayError `coordination_unavailable` while the
  * nodes cannot reach one another; it may then have taken effect or not.
  */
@@ -31,6 +44,15 @@ export interface Coordination extends AsyncDisposable {
     name: string,
     options: { readonly windowMs: number; readonly by?: number },
   ): CounterValue | Promise<CounterValue>;
+  /**
+   * Takes a call of a budget that all nodes share: 0, or after how many milliseconds to ask again. Never fails: while
+   * the nodes cannot reach one another, each has the budget for itself.
+   */
+  takeCall(name: string, budget: CallBudget): number | Promise<number>;
+  /** No call of the budget is taken for so long, unless it is paused for longer. Never fails, as `takeCall`. */
+  pauseCalls(name: string, budget: CallBudget, ms: number): Promise<void>;
+  /** Without taking a call. Never fails, as `takeCall`. */
+  callsTaken(name: string, budget: CallBudget): Promise<BudgetUse>;
   set(key: string, value: string, options: { readonly ttlMs: number }): Promise<void>;
   get(key: string): Promise<string | null>;
   delete(key: string): Promise<void>;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Coordination } from '#ports/coordination.ts';
+import { budgetsContract } from './coordination.budgets.ts';
 import { leasesContract } from './coordination.leases.ts';
 
 /** A coordination that nobody has used yet. */
@@ -8,6 +9,10 @@ export interface EmptyCoordination extends AsyncDisposable {
   open(): Promise<Coordination>;
   /** Lets this much time pass for what is kept. */
   pass(ms: number): Promise<void>;
+  /** Monotonic milliseconds, in which `wait` passes. */
+  now(): number;
+  /** Lets this much time pass for the clock of the nodes, or of their server. */
+  wait(ms: number): Promise<void>;
 }
 
 export interface CoordinationHarness {
@@ -23,6 +28,7 @@ export function coordinationContract(name: string, harness: CoordinationHarness)
   describe(`Coordination contract: ${name}`, () => {
     describe('leases', () => leasesContract(harness));
     describe('counters', () => countersContract(harness));
+    describe('budgets of calls', () => budgetsContract(harness));
     describe('values', () => valuesContract(harness));
     describe('channels', () => channelsContract(harness));
   });

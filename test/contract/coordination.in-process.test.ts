@@ -9,6 +9,8 @@ coordinationContract('in process', {
       // Every part of the process has the same.
       open: async () => coordination,
       pass: async (ms) => void (now += ms),
+      now: () => now,
+      wait: async (ms) => void (now += ms),
       [Symbol.asyncDispose]: () => coordination[Symbol.asyncDispose](),
     };
   },

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
 import { openRedisCoordination } from '#adapters/coordination/redis.ts';
@@ -13,6 +14,8 @@ coordinationContract('Redis', {
     return {
       open: async () => opened.use(await openRedisCoordination({ url, prefix })),
       pass: (ms) => takeFromEachKey(client, prefix, ms),
+      now: () => performance.now(),
+      wait: (ms) => pause(ms),
       [Symbol.asyncDispose]: () => opened.disposeAsync(),
     };
   },

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Coordination, Lease } from '#ports/coordination.ts';
+import type { CallBudget, Coordination, Lease } from '#ports/coordination.ts';
+import { CallWindow, rememberedMs } from './call-window.ts';
 
 interface Expiry {
   readonly untilMs: number;
@@ -14,6 +15,10 @@ interface Window extends Expiry {
   value: number;
 }
 
+interface Budget extends Expiry {
+  readonly window: CallWindow;
+}
+
 /** Number of entries above which expired ones are removed. */
 const sweepAbove = 10_000;
 
@@ -22,7 +27,17 @@ export function openInProcessCoordination(monotonicMs = () => performance.now())
   const leases = new ExpiringMap<HeldLock>(monotonicMs);
   const values = new ExpiringMap<StoredValue>(monotonicMs);
   const windows = new ExpiringMap<Window>(monotonicMs);
+  const budgets = new ExpiringMap<Budget>(monotonicMs);
   const listeners = new Map<string, Set<(message: string) => void>>();
+
+  /** Kept for what it remembers, or for `ms`. */
+  function windowOf(name: string, budget: CallBudget, ms = 0): CallWindow {
+    const existing = budgets.get(name);
+    const { window } = existing ?? { window: new CallWindow() };
+    const keptMs = monotonicMs() + Math.max(rememberedMs(budget), ms);
+    budgets.set(name, { window, untilMs: Math.max(existing?.untilMs ?? 0, keptMs) });
+    return window;
+  }
 
   return {
     async acquire(name, { ttlMs, token = randomUUID() }): Promise<Lease | null> {
@@ -41,6 +56,11 @@ export function openInProcessCoordination(monotonicMs = () => performance.now())
       windows.set(name, window);
       return { value: window.value, resetMs: Math.max(0, window.untilMs - now) };
     },
+    takeCall: (name, budget) => windowOf(name, budget).take(budget, monotonicMs()),
+    async pauseCalls(name, budget, ms) {
+      windowOf(name, budget, ms).pause(monotonicMs() + ms);
+    },
+    callsTaken: async (name, budget) => windowOf(name, budget).use(budget, monotonicMs()),
     async set(key, value, { ttlMs }) {
       values.set(key, { value, untilMs: monotonicMs() + ttlMs });
     },
