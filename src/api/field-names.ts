@@ -76,6 +76,10 @@ const descriptions: FieldNames['descriptions'] = {
   revoke_on_disconnect: [
     'Whether the provider is asked to revoke the access of a connection that is deleted; false by default.',
   ],
+  rate_limit: [
+    'Requests that the provider takes, for all functions and proxied calls together: a limit, `provider` (that of the catalog, if it has one; the default) or `none`.',
+    { requests: 100, seconds: 60, per: 'integration' },
+  ],
   overrides: ['Values of the provider definition to replace, by integration.'],
   docs_connect: ['Address of a help page that the connect page links to.'],
   integrations_config_defaults: ['Presets of the connection, by integration.'],

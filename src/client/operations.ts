@@ -14,7 +14,9 @@ export type Template = { readonly name: string; readonly type: 'sync' | 'action'
 
 export type TemplateWithFiles = { readonly name: string; readonly type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly provider: string; readonly version: string; readonly description: string; readonly scopes: readonly string[]; readonly metadata: { readonly [name: string]: unknown } | null; readonly returns?: readonly string[]; readonly input?: string; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string; readonly auto_start?: boolean; readonly incremental?: boolean; readonly deletions?: 'every_run' | 'runs_from_start' | 'none'; readonly event?: string; readonly documentation: readonly string[]; readonly files: readonly ({ readonly path: string; readonly content: string })[] };
 
-export type Integration = { readonly unique_key: string; readonly display_name: string; readonly provider: string; readonly logo: string; readonly forward_webhooks: boolean; readonly revoke_on_disconnect: boolean; readonly created_at: string; readonly updated_at: string; readonly webhook_url?: string | null; readonly integration_config?: { readonly [name: string]: string }; readonly custom?: { readonly [name: string]: string }; readonly scopes?: readonly string[] | null; readonly credentials?: { readonly [name: string]: string | null } | null; readonly auth_mode?: 'OAUTH1' | 'OAUTH2' | 'OAUTH2_CC' | 'BASIC' | 'API_KEY' | 'APP_STORE' | 'CUSTOM' | 'APP' | 'NONE' | 'TBA' | 'JWT' | 'BILL' | 'TWO_STEP' | 'SIGNATURE' | 'MCP_OAUTH2' | 'AWS_SIGV4' | null; readonly connections?: number };
+export type Integration = { readonly unique_key: string; readonly display_name: string; readonly provider: string; readonly logo: string; readonly forward_webhooks: boolean; readonly revoke_on_disconnect: boolean; readonly rate_limit: RateLimit | 'provider' | 'none'; readonly created_at: string; readonly updated_at: string; readonly webhook_url?: string | null; readonly integration_config?: { readonly [name: string]: string }; readonly custom?: { readonly [name: string]: string }; readonly scopes?: readonly string[] | null; readonly credentials?: { readonly [name: string]: string | null } | null; readonly auth_mode?: 'OAUTH1' | 'OAUTH2' | 'OAUTH2_CC' | 'BASIC' | 'API_KEY' | 'APP_STORE' | 'CUSTOM' | 'APP' | 'NONE' | 'TBA' | 'JWT' | 'BILL' | 'TWO_STEP' | 'SIGNATURE' | 'MCP_OAUTH2' | 'AWS_SIGV4' | null; readonly rate_limit_use?: { readonly limit: RateLimit | null; readonly requests: number | null; readonly paused_seconds: number | null }; readonly connections?: number };
+
+export type RateLimit = { readonly requests: number; readonly seconds: number; readonly per: 'integration' | 'connection' };
 
 export type Success = { readonly success: true };
 
@@ -243,19 +245,19 @@ export interface Operations {
   };
   /** Create an integration. */
   'POST /integrations': {
-    readonly body: { readonly provider: string; readonly unique_key: string; readonly display_name?: string; readonly credentials?: unknown; readonly forward_webhooks?: boolean; readonly revoke_on_disconnect?: boolean; readonly integration_config?: { readonly [name: string]: string }; readonly custom?: { readonly [name: string]: string } };
+    readonly body: { readonly provider: string; readonly unique_key: string; readonly display_name?: string; readonly credentials?: unknown; readonly forward_webhooks?: boolean; readonly revoke_on_disconnect?: boolean; readonly rate_limit?: RateLimit | 'provider' | 'none'; readonly integration_config?: { readonly [name: string]: string }; readonly custom?: { readonly [name: string]: string } };
     readonly answer: { readonly data: Integration };
   };
   /** Get an integration. */
   'GET /integrations/{uniqueKey}': {
     readonly params: { readonly uniqueKey: string };
-    readonly query?: { readonly include?: readonly ('webhook' | 'scopes' | 'credentials' | 'config')[] };
+    readonly query?: { readonly include?: readonly ('webhook' | 'scopes' | 'credentials' | 'config' | 'rate_limit')[] };
     readonly answer: { readonly data: Integration };
   };
   /** Update an integration. */
   'PATCH /integrations/{uniqueKey}': {
     readonly params: { readonly uniqueKey: string };
-    readonly body?: { readonly unique_key?: string; readonly display_name?: string; readonly credentials?: unknown; readonly forward_webhooks?: boolean; readonly revoke_on_disconnect?: boolean; readonly integration_config?: { readonly [name: string]: string }; readonly custom?: { readonly [name: string]: string } };
+    readonly body?: { readonly unique_key?: string; readonly display_name?: string; readonly credentials?: unknown; readonly forward_webhooks?: boolean; readonly revoke_on_disconnect?: boolean; readonly rate_limit?: RateLimit | 'provider' | 'none'; readonly integration_config?: { readonly [name: string]: string }; readonly custom?: { readonly [name: string]: string } };
     readonly answer: { readonly data: Integration };
   };
   /** Delete an integration. */

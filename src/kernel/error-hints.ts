@@ -170,6 +170,8 @@ export const errorHints = {
   endpoint_removed: 'Use the endpoint that the message names.',
   request_too_large: 'Split the request into smaller ones.',
   invalid_content_type: 'Send uncompressed JSON with the header Content-Type: application/json.',
+  provider_limit_reached:
+    'Send the request again after the seconds of Retry-After, or with the header Retries: then the gateway waits.',
   too_many_request: retryLater,
   idempotency_conflict: 'Use a new Idempotency-Key for each different request.',
   root_key_missing: 'Add the missing root key to SVC_ENCRYPTION_KEY.',

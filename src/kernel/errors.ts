@@ -196,6 +196,7 @@ export const catalogue = {
   endpoint_removed: kind(410, 'This endpoint was removed.'),
   request_too_large: kind(413, 'The request body is too large.'),
   invalid_content_type: kind(415, 'The Content-Type is not application/json.'),
+  provider_limit_reached: retryable(429, 'The limit of requests to the provider is reached.'),
   too_many_request: retryable(429, 'Too many requests.'),
   idempotency_conflict: kind(409, 'This Idempotency-Key was already used with another request.'),
   root_key_missing: retryable(503, 'The root key of this secret is not configured on this node.'),

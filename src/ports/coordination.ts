@@ -49,7 +49,7 @@ export interface Coordination extends AsyncDisposable {
    * the nodes cannot reach one another, each has the budget for itself.
    */
   takeCall(name: string, budget: CallBudget): number | Promise<number>;
-  /** No call of the budget is taken for so long, unless it is paused for longer. Never fails, as `takeCall`. */
+  /** No call of the budget is taken for `ms`, unless it is paused for longer. Never fails, as `takeCall`. */
   pauseCalls(name: string, budget: CallBudget, ms: number): Promise<void>;
   /** Without taking a call. Never fails, as `takeCall`. */
   callsTaken(name: string, budget: CallBudget): Promise<BudgetUse>;

@@ -98,6 +98,11 @@ export const metricDefinitions = {
     help: 'Requests to providers by proxy and functions; status 0: no response.',
     labels: ['integration', 'status'],
   },
+  svc_provider_limit_delays_total: {
+    kind: 'counter',
+    help: 'Requests to providers that waited for the shared limit of the integration, or were refused by it.',
+    labels: ['integration', 'result'],
+  },
   svc_dead_letters_total: {
     kind: 'gauge',
     help: 'Parked messages (dead letters) that wait for an operator.',

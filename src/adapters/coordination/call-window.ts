@@ -41,7 +41,7 @@ export class CallWindow {
     const part = Math.floor(now / partMs(budget));
     let calls = 0;
     for (const [at, taken] of this.#calls) {
-      // Of another width, if the window was changed: it begins anew.
+      // Of another width, if the window was changed: it begins again.
       if (at <= part - partsCounted || at > part) this.#calls.delete(at);
       else calls += taken;
     }

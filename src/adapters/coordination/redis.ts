@@ -2,9 +2,9 @@ import { randomUUID, randomInt } from 'node:crypto';
 import { Redis, ReplyError } from 'ioredis';
 import type { Logger } from 'pino';
 import { GatewayError } from '#kernel/errors.ts';
-import type { CallBudget, Coordination, Lease } from '#ports/coordination.ts';
-import { partMs, partsCounted, rememberedMs } from './call-window.ts';
+import type { Coordination, Lease } from '#ports/coordination.ts';
 import { openInProcessCoordination } from './in-process.ts';
+import { redisBudgets } from './redis-budgets.ts';
 
 interface ConnectionOptions {
   /** `redis://` or `rediss://` (TLS), optionally with user, password and database. */
@@ -221,47 +221,6 @@ end
 return {value, left}`;
 
 /**
- * The calls of a budget by part of its window (`call-window.ts`), by the clock of the server. Takes a call, unless only
- * the use is asked for. Returns the ms until it is worth asking again (0: taken), the calls, and the ms of a pause.
- */
-const budgetScript = `
-local width, counted, calls = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local part = math.floor(now / width)
-local first, taken, paused = part, 0, 0
-local fields = redis.call('HGETALL', KEYS[1])
-for at = 1, #fields, 2 do
-  local field, value = fields[at], tonumber(fields[at + 1])
-  if field == 'paused_until' then
-    paused = math.max(0, value - now)
-  elseif tonumber(field) <= part - counted or tonumber(field) > part then
-    redis.call('HDEL', KEYS[1], field)
-  else
-    first = math.min(first, tonumber(field))
-    taken = taken + value
-  end
-end
-if ARGV[4] == 'use' then return {0, taken, paused} end
-if paused > 0 then return {paused, taken, paused} end
-if taken >= calls then return {math.max(1, (first + counted) * width - now), taken, 0} end
-redis.call('HINCRBY', KEYS[1], part, 1)
-if redis.call('PTTL', KEYS[1]) < counted * width then
-  redis.call('PEXPIRE', KEYS[1], counted * width)
-end
-return {0, taken + 1, 0}`;
-
-const pauseScript = `
-local time = redis.call('TIME')
-local until_ms = time[1] * 1000 + math.floor(time[2] / 1000) + tonumber(ARGV[1])
-local former = tonumber(redis.call('HGET', KEYS[1], 'paused_until') or 0)
-redis.call('HSET', KEYS[1], 'paused_until', string.format('%d', math.max(former, until_ms)))
-if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then
-  redis.call('PEXPIRE', KEYS[1], ARGV[2])
-end
-return 1`;
-
-/**
  * Coordination by Redis: one server, or the address of its primary. While it is away, counters continue within this
  * node, and everything else fails at once.
  * @throws GatewayError `coordination_unavailable` when it responds with a refusal, for example of the password;
@@ -279,12 +238,7 @@ export async function openRedisCoordination(
   await Promise.all([connection.open(), listening.open()]);
 
   const keyOf = (kind: string, name: string) => `${prefix}:${kind}:${name}`;
-  const askBudget = async (name: string, budget: CallBudget, question: 'take' | 'use') => {
-    const args = [keyOf('budget', name), partMs(budget), partsCounted, budget.calls, question];
-    const answer = await connection.execute((client) => client.eval(budgetScript, 1, ...args));
-    const [waitMs, calls, pausedMs] = answer as [number, number, number];
-    return { waitMs, calls, pausedMs };
-  };
+  const execute = connection.execute.bind(connection);
   const opened = stack.move();
   return {
     async acquire(name, { ttlMs, token = randomUUID() }): Promise<Lease | null> {
@@ -314,33 +268,7 @@ export async function openRedisCoordination(
         return local.count(name, { windowMs, by });
       }
     },
-    async takeCall(name, budget) {
-      try {
-        return (await askBudget(name, budget, 'take')).waitMs;
-      } catch (error) {
-        logger?.debug({ err: error }, 'budget only of this node');
-        return local.takeCall(name, budget);
-      }
-    },
-    async pauseCalls(name, budget, ms) {
-      try {
-        const keptMs = Math.ceil(Math.max(rememberedMs(budget), ms));
-        const args = [keyOf('budget', name), Math.ceil(ms), keptMs];
-        await connection.execute((client) => client.eval(pauseScript, 1, ...args));
-      } catch (error) {
-        logger?.debug({ err: error }, 'budget paused only on this node');
-        await local.pauseCalls(name, budget, ms);
-      }
-    },
-    async callsTaken(name, budget) {
-      try {
-        const { calls, pausedMs } = await askBudget(name, budget, 'use');
-        return { calls, pausedMs };
-      } catch (error) {
-        logger?.debug({ err: error }, 'use of a budget only on this node');
-        return local.callsTaken(name, budget);
-      }
-    },
+    ...redisBudgets({ execute, keyOf, local, logger }),
     async set(key, value, { ttlMs }) {
       const px = Math.ceil(ttlMs);
       await connection.execute((client) => client.set(keyOf('value', key), value, 'PX', px));

@@ -25,6 +25,10 @@ const options = {
     '--revoke-on-disconnect <yes|no>',
     'whether access is revoked at the provider when a connection is deleted (no)',
   ],
+  'rate-limit': [
+    '--rate-limit <limit>',
+    "requests to the provider, in seconds: 100/60, 100/60/connection, none, or the provider's (provider)",
+  ],
 } as const satisfies Options;
 type Values = ValuesOf<typeof options>;
 
@@ -48,7 +52,8 @@ Examples
   svc integrations create -e dev
   svc integrations create hacker-news -e dev --key news
   svc integrations create github -e dev --credentials @app.json
-  svc integrations update gmail -e dev --revoke-on-disconnect yes`,
+  svc integrations update gmail -e dev --revoke-on-disconnect yes
+  svc integrations update notion -e dev --rate-limit 180/60`,
 
   async run({ word, positionals, values }, context) {
     await inEnvironment(context, values, async (client) => {
@@ -111,7 +116,7 @@ async function update(
   const body = settingsOf(context, values);
   if (Object.values(body).every((value) => value === undefined)) {
     throw usageError(
-      'Name what to change: --name, --credentials, --config, --revoke-on-disconnect',
+      'Name what to change: --name, --credentials, --config, --revoke-on-disconnect, --rate-limit',
     );
   }
   const { data } = await client.request('PATCH /integrations/{uniqueKey}', {
@@ -137,6 +142,7 @@ function settingsOf(
   return {
     display_name: name,
     revoke_on_disconnect: yesOrNo(values['revoke-on-disconnect']),
+    rate_limit: rateLimitOf(values['rate-limit']),
     credentials: jsonOption(context, 'credentials', credentials, secret),
     // The service checks its shape.
     integration_config: fields as NewIntegration['integration_config'],
@@ -148,6 +154,23 @@ function yesOrNo(text: string | undefined): boolean | undefined {
   if (text === undefined) return undefined;
   if (text === 'yes' || text === 'no') return text === 'yes';
   throw usageError('--revoke-on-disconnect is yes or no');
+}
+
+/** @throws Error of usage */
+function rateLimitOf(text: string | undefined): NewIntegration['rate_limit'] {
+  if (text === undefined || text === 'none' || text === 'provider') return text;
+  const [, requests, seconds, per = 'integration'] =
+    /^(\d+)\/(\d+)(?:\/(integration|connection))?$/.exec(text) ?? [];
+  if (requests === undefined) {
+    throw usageError(
+      '--rate-limit is none, provider, or <requests>/<seconds> with /connection where each has its own: 100/60, 100/60/connection',
+    );
+  }
+  return {
+    requests: Number(requests),
+    seconds: Number(seconds),
+    per: per === 'connection' ? per : 'integration',
+  };
 }
 
 /** Shows what to register, asks for what came of it, and asks once more for what the service refuses. */

@@ -1,5 +1,6 @@
 import { routesWith } from '#http/define-route.ts';
 import type { AddressSettings, CommonServices } from '#modules/access/services.ts';
+import type { Coordination } from '#ports/coordination.ts';
 import type { HttpClient } from '#ports/http-client.ts';
 import type { OperationLogs } from '#ports/operation-log.ts';
 import type { AuthorizationOutcomes } from './authorizations/outcomes.ts';
@@ -13,6 +14,7 @@ export interface ProviderAccess {
   readonly providers: ProviderCatalogue;
   readonly http: HttpClient;
   readonly logs: OperationLogs;
+  readonly coordination: Coordination;
 }
 
 export interface ConnectionParts {

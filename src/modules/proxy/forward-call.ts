@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readBytes } from '#http/body.ts';
 import type { StreamCall } from '#http/stream-route.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import type { Clock } from '#kernel/time.ts';
 import type {
@@ -20,6 +21,9 @@ import {
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import { buildProviderRequest, needsWholeBody } from '#modules/connections/providers/inject.ts';
 import { prepareCalls, type PreparedCalls } from '#modules/connections/providers/prepared-calls.ts';
+import type { SharedLimit } from '#modules/connections/rate-limits/limit-of-call.ts';
+import { awaitTurn, learnLimit } from '#modules/connections/rate-limits/shared-limit.ts';
+import type { Coordination } from '#ports/coordination.ts';
 import {
   HttpFailure,
   mayPass,
@@ -29,6 +33,7 @@ import {
   type HttpReply,
   type HttpClient,
 } from '#ports/http-client.ts';
+import type { Metrics } from '#ports/metrics.ts';
 import { callerHeaders, firstOf, joined, type CallHeaders } from './headers.ts';
 import { redirectedTo, type ProxyRequest } from './redirect.ts';
 
@@ -46,6 +51,8 @@ interface ProxySettings {
 export interface ForwardServices {
   readonly http: HttpClient;
   readonly clock: Clock;
+  readonly coordination: Coordination;
+  readonly metrics: Pick<Metrics, 'count'>;
   readonly settings: ProxySettings;
 }
 
@@ -112,6 +119,7 @@ export async function forwardCall(incoming: ProxyCall): Promise<CallOutcome> {
       : { ...incoming, deadline, body: await bodyToSend(incoming, opened.provider, deadline) };
   let { retries } = request;
   for (let attempt = 0; ; attempt++) {
+    if (opened.limit !== null) await turnOf(call, opened.limit);
     const exchanged = await exchangeWithRedirects(call, opened, attempt >= retries);
     const outcome = { provider: opened.provider.name, url: exchanged.url, attempts: attempt + 1 };
     if (exchanged.kind === 'answered') return { ...outcome, status: exchanged.status };
@@ -136,6 +144,28 @@ export async function forwardCall(incoming: ProxyCall): Promise<CallOutcome> {
     // The response was too long to keep: the one to the same request is forwarded.
     retries = attempt + 1;
   }
+}
+
+/**
+ * Waits for the shared limit of the provider, if the caller takes retries.
+ * @throws GatewayError `provider_limit_reached` when it waits no longer
+ */
+function turnOf({ services, requested, deadline, stream }: SentCall, limit: SharedLimit) {
+  const { retries, integrationKey } = requested;
+  const count = (result: 'waited' | 'refused') =>
+    services.metrics.count('svc_provider_limit_delays_total', [integrationKey, result]);
+  let isCounted = false;
+  return awaitTurn(services.coordination, limit, {
+    async wait(ms) {
+      if (retries === 0 || performance.now() + ms >= deadline) {
+        count('refused');
+        throw new GatewayError('provider_limit_reached', { retryAfterS: Math.ceil(ms / 1000) });
+      }
+      if (!isCounted) count('waited');
+      isCounted = true;
+      await pause(ms, undefined, { signal: stream.signal });
+    },
+  });
 }
 
 function isRenewable({ provider, connection }: OpenedForCall): boolean {
@@ -338,6 +368,7 @@ class DecidingSink implements AnswerSink {
   }
 
   head(status: number, statusText: string, headers: AnswerHeaders): boolean {
+    this.#learn(replyOf({ status, headers, body: Buffer.alloc(0) }));
     const location = firstOf(headers, 'location');
     if (location !== undefined && this.#isFollowed(status)) {
       this.#decided = { kind: 'redirect', status, location };
@@ -359,6 +390,14 @@ class DecidingSink implements AnswerSink {
     return true;
   }
 
+  /** Nothing waits for it: the next call of this process is sent after it. */
+  #learn(reply: HttpReply): void {
+    const { limit, provider } = this.#opened;
+    if (limit === null) return;
+    const { coordination, clock } = this.#call.services;
+    void learnLimit(coordination, limit, reply, provider, clock.now());
+  }
+
   #begin({ status, statusText, headers }: Head): void {
     this.#call.stream.begin(status, callerHeaders(status, headers), statusText);
     this.#decided = { kind: 'answered', status };
@@ -370,6 +409,7 @@ class DecidingSink implements AnswerSink {
     const { retryOn } = this.#call.requested;
     const body = isComplete ? Buffer.concat(this.#collected) : Buffer.alloc(0);
     const reply = replyOf({ ...undecided, body });
+    this.#learn(reply);
     if (isRetried(reply, this.#opened.provider.proxy?.retry, retryOn)) {
       this.#decided = { kind: 'retry', ...undecided, body, isWhole: isComplete };
     } else this.#begin(undecided);

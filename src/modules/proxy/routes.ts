@@ -50,6 +50,7 @@ export const proxyRoute: StreamRoute<ProxyServices> = {
     'missing_api_url',
     'unsupported_provider',
     'url_not_allowed',
+    'provider_limit_reached',
     'request_too_large',
   ],
   async handle(call) {

@@ -20,6 +20,7 @@ import { Page } from '../../shell/page.tsx';
 import { lazy } from '../lazy.tsx';
 import { AppFields, credentialsOf, hasApp, inWordsOfFields, type App } from './app-fields.tsx';
 import { Functions } from './functions.tsx';
+import { RateLimit } from './rate-limit.tsx';
 import { TryAccount } from './try-account.tsx';
 
 const Templates = lazy(
@@ -138,6 +139,7 @@ function Settings({ integration }: PartProps): JSX.Element {
           {can('environment:integrations:update') && (
             <ProviderSettings integration={integration} settings={data} />
           )}
+          <RateLimit integration={integration} />
           <AppCredentials integration={integration} provider={data.provider} />
           {can('environment:integrations:delete') && <Deletion integration={integration} />}
         </div>

@@ -14,6 +14,7 @@ import { integrationEntity } from '../integrations/entity.ts';
 import { requireIntegration } from '../integrations/queries.ts';
 import type { ProviderCatalogue } from '../providers/catalogue.ts';
 import { withDefaults } from '../providers/field-check.ts';
+import { rateLimitOf, sharedLimitOf } from '../rate-limits/limit-of-call.ts';
 import { connectionEntity } from './entity.ts';
 import { isDue } from './freshness.ts';
 import type { OpenedForCall, ConnectionName, OpenedConnections } from './opened-connections.ts';
@@ -53,6 +54,7 @@ export async function decryptForCall(
       clientSecret: client?.clientSecret,
       integrationConfig: integration.integrationConfig,
     },
+    limit: sharedLimitOf(rateLimitOf(integration.rateLimit, provider), stored),
   };
 }
 

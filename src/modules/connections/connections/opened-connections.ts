@@ -1,5 +1,6 @@
 import type { Provider } from '../providers/definition.ts';
 import type { OpenedConnection, OpenedIntegration } from '../providers/inject.ts';
+import type { SharedLimit } from '../rate-limits/limit-of-call.ts';
 import type { FreshOptions } from './refresher.ts';
 import type { Connection } from './state.ts';
 
@@ -9,6 +10,8 @@ export interface OpenedForCall {
   readonly stored: Connection;
   readonly connection: OpenedConnection;
   readonly integration: OpenedIntegration;
+  /** Null without a limit of the provider that calls share. */
+  readonly limit: SharedLimit | null;
 }
 
 export interface ConnectionName {

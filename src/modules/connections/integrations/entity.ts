@@ -53,6 +53,7 @@ export const integrationEntity: EntityDefinition<IntegrationEntity> = {
       provider: subject.provider,
       forward_webhooks: subject.forwardWebhooks,
       revoke_on_disconnect: subject.revokeOnDisconnect === true,
+      rate_limit: subject.rateLimit ?? 'provider',
     },
   })),
 };

@@ -13,7 +13,12 @@ import type { Provider } from '../providers/definition.ts';
 import { parseIntegrationCredentials } from './credentials.ts';
 import type { IntegrationDependents } from './dependents.ts';
 import { integrationRef, type IntegrationEntity, integrationEntity } from './entity.ts';
-import type { IntegrationSettings, Integration, IntegrationCredentials } from './integration.ts';
+import type {
+  IntegrationSettings,
+  Integration,
+  IntegrationCredentials,
+  RateLimitSetting,
+} from './integration.ts';
 import { requireIntegration } from './queries.ts';
 
 /**
@@ -30,6 +35,7 @@ export async function createIntegration(
     readonly credentials?: unknown;
     readonly forwardWebhooks?: boolean | undefined;
     readonly revokeOnDisconnect?: boolean | undefined;
+    readonly rateLimit?: RateLimitSetting | undefined;
     readonly integrationConfig?: Readonly<Record<string, string>> | undefined;
     readonly custom?: Readonly<Record<string, string>> | undefined;
   },
@@ -49,6 +55,7 @@ export async function createIntegration(
     provider: provider.name,
     forwardWebhooks: wanted.forwardWebhooks ?? true,
     ...(wanted.revokeOnDisconnect === true ? { revokeOnDisconnect: true } : {}),
+    ...(wanted.rateLimit === undefined ? {} : { rateLimit: wanted.rateLimit }),
     credentials: parsed === null ? null : sealIntegrationCredentials(vault, owner, parsed),
     integrationConfig: wanted.integrationConfig ?? {},
     custom: wanted.custom ?? {},
@@ -70,6 +77,7 @@ export interface IntegrationPatch {
   readonly credentials?: unknown;
   readonly forwardWebhooks?: boolean | undefined;
   readonly revokeOnDisconnect?: boolean | undefined;
+  readonly rateLimit?: RateLimitSetting | undefined;
   /** Absent fields stay; an empty value removes one. */
   readonly integrationConfig?: Readonly<Record<string, string>> | undefined;
   /** Merged. */
@@ -151,7 +159,8 @@ async function changesOf(
   patch: IntegrationPatch,
   provider: Provider,
 ): Promise<Partial<IntegrationSettings>> {
-  const { displayName, forwardWebhooks, revokeOnDisconnect, integrationConfig, custom } = patch;
+  const { displayName, forwardWebhooks, revokeOnDisconnect, rateLimit } = patch;
+  const { integrationConfig, custom } = patch;
   const credentials =
     patch.credentials === undefined ? {} : { credentials: await mergedCredentials() };
   return {
@@ -159,6 +168,7 @@ async function changesOf(
     ...(displayName === undefined ? {} : { displayName }),
     ...(forwardWebhooks === undefined ? {} : { forwardWebhooks }),
     ...(revokeOnDisconnect === undefined ? {} : { revokeOnDisconnect }),
+    ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(integrationConfig === undefined
       ? {}
       : {

@@ -16,6 +16,17 @@ export interface IntegrationCredentials {
   readonly privateKey?: string;
 }
 
+/** Of an account at a provider: so many requests within any span of so many seconds. */
+export type RateLimit = {
+  readonly requests: number;
+  readonly seconds: number;
+  /** Whose requests count together: of all connections, or of each by itself. */
+  readonly per: 'integration' | 'connection';
+};
+
+/** What an integration sets: a limit of its own, none, or that of the catalog. */
+export type RateLimitSetting = RateLimit | 'none' | 'provider';
+
 /** Scope = environment uid; path [environment uid, unique key]. */
 export interface Integration {
   readonly uid: string;
@@ -26,6 +37,8 @@ export interface Integration {
   readonly forwardWebhooks: boolean;
   /** Whether the provider is asked to end the access of deleted connections. Absent: it is not. */
   readonly revokeOnDisconnect?: boolean;
+  /** Absent: `provider`. */
+  readonly rateLimit?: RateLimitSetting;
   readonly credentials: Sealed<IntegrationCredentials> | null;
   readonly integrationConfig: Readonly<Record<string, string>>;
   readonly custom: Readonly<Record<string, string>>;
@@ -42,6 +55,7 @@ export type IntegrationSettings = Pick<
   | 'displayName'
   | 'forwardWebhooks'
   | 'revokeOnDisconnect'
+  | 'rateLimit'
   | 'credentials'
   | 'integrationConfig'
   | 'custom'
@@ -139,9 +153,10 @@ function created(command: CreateIntegration, state: Integration | null): Integra
   const { type: _type, at, uid, environmentUid, uniqueKey, displayName, provider } = command;
   const { forwardWebhooks, credentials, integrationConfig, custom } = command;
   const named = { uid, environmentUid, uniqueKey, displayName, provider };
-  const { revokeOnDisconnect } = command;
+  const { revokeOnDisconnect, rateLimit } = command;
   const revoking = revokeOnDisconnect === true ? { revokeOnDisconnect } : {};
-  const set = { forwardWebhooks, ...revoking, credentials, integrationConfig, custom };
+  const limiting = rateLimit === undefined ? {} : { rateLimit };
+  const set = { forwardWebhooks, ...revoking, ...limiting, credentials, integrationConfig, custom };
   return [
     {
       type: 'IntegrationCreated',

@@ -10,8 +10,10 @@ import { isoMillis } from '#kernel/time.ts';
 import { connectionsTotalOf } from '../connections/queries.ts';
 import type { Provider } from '../providers/definition.ts';
 import { checkFields } from '../providers/field-check.ts';
+import { rateLimit } from '../providers/proxy-rules.ts';
 import { logoUrl } from '../providers/routes.ts';
 import { authModes } from '../providers/schema-parts.ts';
+import { rateLimitOf, sharedLimitOf } from '../rate-limits/limit-of-call.ts';
 import { defineRoute, type ConnectionsServices } from '../services.ts';
 import { presentIntegrationCredentials } from './credentials.ts';
 import {
@@ -23,6 +25,12 @@ import {
 import type { Integration, IntegrationCredentials } from './integration.ts';
 import { listIntegrations, requireIntegration } from './queries.ts';
 
+const rateLimitShape = rateLimit.meta({
+  id: 'RateLimit',
+  examples: [{ requests: 100, seconds: 60, per: 'integration' }],
+});
+const rateLimitSetting = z.union([rateLimitShape, z.enum(['provider', 'none'])]);
+
 /** An integration without its secrets. */
 const shown = representation<Integration & { readonly publicUrl: string }>()({
   unique_key: z.string(),
@@ -31,6 +39,7 @@ const shown = representation<Integration & { readonly publicUrl: string }>()({
   logo: [z.string(), ({ publicUrl, provider }) => logoUrl(publicUrl, provider)],
   forward_webhooks: z.boolean(),
   revoke_on_disconnect: [z.boolean(), ({ revokeOnDisconnect }) => revokeOnDisconnect === true],
+  rate_limit: [rateLimitSetting, ({ rateLimit }) => rateLimit ?? 'provider'],
   created_at: [timestamp, ({ createdAt }) => isoMillis(createdAt)],
   updated_at: [timestamp, ({ updatedAt }) => isoMillis(updatedAt)],
 });
@@ -71,6 +80,22 @@ const integrationShape = shown.schema
       .nullable()
       .optional()
       .describe('Authentication mode; null when the catalog no longer has the provider.'),
+    rate_limit_use: z
+      .strictObject({
+        limit: rateLimitShape
+          .nullable()
+          .describe('The limit that counts; null: requests are neither counted nor delayed.'),
+        requests: z
+          .int()
+          .nullable()
+          .describe('Requests of the last span; null where each connection has its own.'),
+        paused_seconds: z
+          .number()
+          .nullable()
+          .describe('Until the provider takes requests again, as it said; 0: it takes them.'),
+      })
+      .optional()
+      .describe('How much of the limit of the provider is used.'),
     connections: z.int().optional().describe('Number of connections.'),
   })
   .meta({
@@ -83,6 +108,7 @@ const integrationShape = shown.schema
         logo: 'https://gateway.example.com/images/template-logos/crm.svg',
         forward_webhooks: true,
         revoke_on_disconnect: false,
+        rate_limit: 'provider',
         created_at: '2026-02-01T08:00:00.000Z',
         updated_at: '2026-02-01T08:00:00.000Z',
       },
@@ -170,6 +196,7 @@ const create = defineRoute({
       .describe('OAuth client or app of the integration, with its `type`.'),
     forward_webhooks: z.boolean().optional(),
     revoke_on_disconnect: z.boolean().optional(),
+    rate_limit: rateLimitSetting.optional(),
     integration_config: values.optional(),
     custom: values.optional(),
   }),
@@ -193,6 +220,7 @@ const create = defineRoute({
         credentials: body.credentials,
         forwardWebhooks: body.forward_webhooks,
         revokeOnDisconnect: body.revoke_on_disconnect,
+        rateLimit: body.rate_limit,
         integrationConfig: body.integration_config,
         custom: body.custom,
       },
@@ -211,10 +239,10 @@ const get = defineRoute({
   summary: 'Get an integration.',
   params: path,
   query: z.strictObject({
-    include: listOf(z.enum(['webhook', 'scopes', 'credentials', 'config']))
+    include: listOf(z.enum(['webhook', 'scopes', 'credentials', 'config', 'rate_limit']))
       .optional()
       .describe(
-        'Further fields: `webhook` adds `webhook_url`, `scopes` those of authorizations, `credentials` the credentials, `config` `integration_config` and `custom`.',
+        'Further fields: `webhook` adds `webhook_url`, `scopes` those of authorizations, `credentials` the credentials, `config` `integration_config` and `custom`, `rate_limit` `rate_limit_use`.',
       ),
   }),
   answers: { 200: json('The integration.', data(integrationShape)) },
@@ -235,6 +263,9 @@ const get = defineRoute({
     const scopes = included.has('scopes')
       ? { scopes: scopesOf(await readIntegrationCredentials(services, integration)) }
       : {};
+    const limited = included.has('rate_limit')
+      ? { rate_limit_use: await rateLimitUse(services, integration, provider) }
+      : {};
     // A key without the scope gets the response without these fields, and no sign that they are missing.
     const mayRead = caller.has(readCredentials);
     const secrets =
@@ -249,11 +280,25 @@ const get = defineRoute({
     // A provider may declare a secret among its fields.
     const config = mayRead && included.has('config') ? { integration_config, custom } : {};
     const shown = presentIntegration(integration, publicUrl);
-    const data = { ...shown, ...webhook, ...scopes, ...config, ...secrets };
+    const data = { ...shown, ...webhook, ...scopes, ...limited, ...config, ...secrets };
     const hasSecrets = mayRead && (included.has('credentials') || included.has('config'));
     return { status: 200, body: { data }, ...(hasSecrets ? { headers: noStore } : {}) };
   },
 });
+
+async function rateLimitUse(
+  { coordination }: Pick<ConnectionsServices, 'coordination'>,
+  { environmentUid, uniqueKey, rateLimit }: Integration,
+  provider: Provider | null,
+) {
+  const limit = rateLimitOf(rateLimit, provider);
+  const shared = sharedLimitOf(limit, { environmentUid, integrationKey: uniqueKey });
+  if (shared === null || limit?.per === 'connection') {
+    return { limit, requests: null, paused_seconds: null };
+  }
+  const { calls, pausedMs } = await coordination.callsTaken(shared.name, shared.budget);
+  return { limit, requests: calls, paused_seconds: Math.ceil(pausedMs / 1000) };
+}
 
 /** The user sees them while connecting: they are no secret. */
 const scopesOf = (credentials: IntegrationCredentials | null): string[] | null =>
@@ -277,6 +322,7 @@ const patch = defineRoute({
       .describe('OAuth client or app of the integration, with its `type`.'),
     forward_webhooks: z.boolean().optional(),
     revoke_on_disconnect: z.boolean().optional(),
+    rate_limit: rateLimitSetting.optional(),
     integration_config: values.optional(),
     custom: values.optional(),
   }),
@@ -303,6 +349,7 @@ const patch = defineRoute({
         credentials: body.credentials,
         forwardWebhooks: body.forward_webhooks,
         revokeOnDisconnect: body.revoke_on_disconnect,
+        rateLimit: body.rate_limit,
         integrationConfig: body.integration_config,
         custom: body.custom,
       },

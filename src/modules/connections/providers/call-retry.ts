@@ -148,6 +148,37 @@ export function retryWaitMs(
   return Math.min(replyWait ?? limits.retryFirstWaitMs * 2 ** attempt, limits.retryWaitMaxMs);
 }
 
+/**
+ * How long no further call makes sense: after a limit as long as a retry of it waits, and after a response that says
+ * that no call is left until the reset. Null: further calls may be sent.
+ */
+export function reportedPauseMs(
+  reply: HttpReply,
+  definition: RetryDefinition | undefined,
+  now: Instant,
+): number | null {
+  const remaining = remainingOf(reply, definition);
+  const isLimit =
+    isLimitHead(reply, definition) ||
+    bodyRuleOf(reply, definition) !== undefined ||
+    (reply.status === 429 && (remaining ?? 0) === 0);
+  const rules = { call: {}, provider: definition };
+  if (isLimit) return retryWaitMs(reply, rules, 0, now);
+  if (remaining !== 0) return null;
+  const ms = resetMs(reply, definition, now);
+  return ms === null ? null : Math.min(ms, limits.retryWaitMaxMs);
+}
+
+/** Until the reset that the headers name. */
+function resetMs(
+  reply: HttpReply,
+  definition: RetryDefinition | undefined,
+  now: Instant,
+): number | null {
+  const isNamed = definition?.at !== undefined || definition?.after !== undefined;
+  return headerWaitMs(reply, isNamed ? definition : commonResets, now);
+}
+
 function replyWaitMs(
   reply: HttpReply,
   { call, provider }: Parameters<typeof retryWaitMs>[1],

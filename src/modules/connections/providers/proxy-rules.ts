@@ -53,6 +53,18 @@ export const retry = z.strictObject({
   ),
 });
 
+const rateLimitSecondsMax = 86_400;
+const rateLimitRequestsMax = 1_000_000;
+
+/** Of an account at the provider: so many requests within any span of so many seconds. */
+export const rateLimit = z.strictObject({
+  requests: z.int().min(1).max(rateLimitRequestsMax).describe('Requests in the span.'),
+  seconds: z.number().min(1).max(rateLimitSecondsMax).describe('The span in seconds.'),
+  per: z
+    .enum(['integration', 'connection'])
+    .describe('Whose requests count together: of all connections, or of each by itself.'),
+});
+
 export const paginate = z.strictObject({
   type: optional(z.enum(['cursor', 'link', 'offset']), '`cursor`, `link` or `offset`.'),
   cursor_path_in_response: optional(text, '`cursor`: dotted path of the next cursor in the body.'),
@@ -112,6 +124,10 @@ export const proxy = z.strictObject({
     "Further values for templates, themselves templates. On a conflict the connection's value wins.",
   ),
   paginate: optional(paginate, 'Defaults of `svc.paginate`. The proxy does not paginate.'),
+  rate_limit: optional(
+    rateLimit,
+    'The limit of the provider for every account; `requests` in `seconds`, `per` `integration` or `connection`. An integration may set another.',
+  ),
   retry: optional(retry, 'When and how calls of functions and of the proxy are retried.'),
   verification: optional(verification, 'The call that tests credentials.'),
 });

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '#kernel/stable-json.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import type { OpenedConnection, OpenedIntegration } from '#modules/connections/providers/inject.ts';
+import type { SharedLimit } from '#modules/connections/rate-limits/limit-of-call.ts';
 import type { RecordReader } from '#modules/records/read/reader.ts';
 import type { RecordWriter } from '#modules/records/write/writer.ts';
 import type { Coordination } from '#ports/coordination.ts';
@@ -41,6 +42,8 @@ export interface RunConnection {
   readonly version: number;
   readonly connection: OpenedConnection;
   readonly integration: OpenedIntegration;
+  /** Null without a limit of the provider that calls share. */
+  readonly limit: SharedLimit | null;
   /** In the format of the API, with credentials (docs/reference/http.md#connections). */
   readonly view: () => Promise<JsonObject>;
 }
@@ -92,6 +95,8 @@ export interface HttpLine {
 export interface RunLog {
   lines(lines: readonly LogLine[]): void;
   http(line: HttpLine): void;
+  /** A request waits for the shared limit of the provider; once for each request. */
+  waits(shared: SharedLimit, ms: number): void;
 }
 
 export interface ActionCall extends ConnectionName {

@@ -129,6 +129,7 @@ function maskedDeps(deps: RuntimeDeps, mask: Mask): RuntimeDeps {
           })),
         ),
       http: (line) => log.http(mask.data(line)),
+      waits: (limit, ms) => log.waits(limit, ms),
     },
     timeline: (note) => timeline(mask.data(note)),
   };

@@ -135,6 +135,12 @@ const runLog = (
       timeline({ what: 'log', level, message });
     }
   },
+  waits: ({ limit: { requests, seconds, per } }, ms) => {
+    metrics.count('svc_provider_limit_delays_total', [connection.integrationKey, 'waited']);
+    const message = `The request waits ${Math.ceil(ms / 1000)} s for the limit of the provider: ${requests} requests in ${seconds} s for the ${per}.`;
+    operation.write('info', message, null);
+    timeline({ what: 'log', level: 'info', message });
+  },
   http: (line) => {
     metrics.count('svc_provider_requests_total', [connection.integrationKey, line.status ?? 0]);
     const { method, url, status, durationMs: duration_ms } = line;

@@ -8,6 +8,7 @@ import {
   buildProviderRequest,
   type ProviderRequest,
 } from '#modules/connections/providers/inject.ts';
+import { awaitTurn, learnLimit } from '#modules/connections/rate-limits/shared-limit.ts';
 import { HttpFailure, mayPass, type HttpReply } from '#ports/http-client.ts';
 import type { HostAnswer, HostCalls, HttpAnswer } from '#ports/sandbox.ts';
 import { parseArgs, shapes } from '#rules/arguments.ts';
@@ -61,7 +62,9 @@ async function callProvider(call: Call, deps: CallDeps): Promise<HostAnswer> {
       if (renewed === null) return answerOf(rejected, call.bodyAs);
       connection = renewed;
     } else if (attempt > 0) connection = await openConnection(call, deps);
+    await turnOf(connection, deps);
     const last = await requestProvider(call, connection, attempt, deps);
+    await learnOf(last, connection, deps);
     const isFinal = attempt >= retries || !isRetriedAttempt(last, call, connection);
     if (isFinal) return answerOf(last, call.bodyAs);
     rejected = last.reply?.status === 401 ? last : null;
@@ -77,6 +80,29 @@ function withoutGaps(rules: {
 }): Parameters<typeof retryWaitMs>[1] {
   const { at = [], after = [] } = rules.call;
   return { call: { at, after }, provider: rules.provider };
+}
+
+/** Waits until the shared limit of the provider has a call left. */
+async function turnOf({ limit }: RunConnection, deps: CallDeps): Promise<void> {
+  if (limit === null) return;
+  const { coordination, signal, log, sleep = wait } = deps;
+  let isNoted = false;
+  await awaitTurn(coordination, limit, {
+    async wait(ms) {
+      if (!isNoted) log.waits(limit, ms);
+      isNoted = true;
+      await sleep(ms, signal);
+    },
+  });
+}
+
+async function learnOf(
+  { reply }: Attempt,
+  { limit, provider }: RunConnection,
+  { coordination, clock }: CallDeps,
+): Promise<void> {
+  if (limit === null || reply === null) return;
+  await learnLimit(coordination, limit, reply, provider, clock.now());
 }
 
 const wait = (ms: number, signal: AbortSignal): Promise<unknown> =>

@@ -22,7 +22,7 @@ describe('a window of calls', () => {
     expect(taken / (budget.calls * windows)).toBeGreaterThanOrEqual(0.95);
   });
 
-  it('begins anew with another width of its parts', () => {
+  it('begins again with another width of its parts', () => {
     const window = new CallWindow();
     expect(window.take({ calls: 1, windowMs: 60_000 }, 120_000)).toBe(0);
     expect(window.take({ calls: 1, windowMs: 60_000 }, 120_000)).toBeGreaterThan(0);

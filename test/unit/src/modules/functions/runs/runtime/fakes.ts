@@ -96,6 +96,7 @@ export function fakeRuntime(given: Partial<RuntimeDeps> = {}) {
             metadata: {},
           },
           integration: {},
+          limit: null,
           view: async () => ({ connection_id: name.connectionId, read: opened.length }),
         };
       },
@@ -118,6 +119,7 @@ export function fakeRuntime(given: Partial<RuntimeDeps> = {}) {
     log: {
       lines: (more) => lines.push(...more),
       http: (line) => http.push(line),
+      waits: () => undefined,
     },
     clock: { now: () => nowMs, nowMicros: () => nowMs * 1000 },
     signal: new AbortController().signal,

@@ -13,7 +13,7 @@ describe('the connection', () => {
         const credentials = { type: 'OAUTH2', access_token: `token-${version}` };
         const connection = { credentials, connectionConfig: {}, metadata: {} };
         const view = async () => ({ credentials });
-        return { provider, version, connection, integration: {}, view };
+        return { provider, version, connection, integration: {}, limit: null, view };
       };
       const connections = { ...fakeRuntime().deps.connections, open };
       const runtime = fakeRuntime({ connections, http: http.client });
@@ -83,6 +83,7 @@ describe('secrets that a run was given', () => {
         version: 1,
         connection: { credentials, connectionConfig: {}, metadata: {} },
         integration: { clientId: 'client-of-it', clientSecret: 'secret-of-client' },
+        limit: null,
         view: async () => ({}),
       };
     },

@@ -16,7 +16,14 @@ function connectionsWith(tokens: readonly string[], definition: Provider = provi
       const token = tokens[version] ?? '';
       const credentials = { type: 'OAUTH2', access_token: token };
       const connection = { credentials, connectionConfig: {}, metadata: {} };
-      return { provider: definition, version, connection, integration: {}, view: async () => ({}) };
+      return {
+        provider: definition,
+        version,
+        connection,
+        integration: {},
+        limit: null,
+        view: async () => ({}),
+      };
     },
   };
   return { connections, reads: () => reads };
@@ -272,6 +279,7 @@ describe('retries', () => {
       log: {
         lines: () => undefined,
         http: () => setImmediate(() => end.abort()),
+        waits: () => undefined,
       },
     });
     await expect(ask(calls, 'http', { ...get, retries: 3 })).rejects.toMatchObject({
