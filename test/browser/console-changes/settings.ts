@@ -34,6 +34,15 @@ export function changesOfSettings(world: () => ConsoleWorld, current: () => Driv
         display_name: 'More weather',
         forward_webhooks: false,
       });
+      await seen('Requests are sent as they come.');
+      await field('Limit').selectOption('own');
+      await field('Requests').fill('30');
+      await field('In seconds').fill('10');
+      await field('Counted for').selectOption('connection');
+      await button('Save the limit').click();
+      await seen('At most 30 requests in 10 s for each connection');
+      const limit = { requests: 30, seconds: 10, per: 'connection' };
+      expect((await read(path)).data).toMatchObject({ rate_limit: limit });
       await button('Delete the integration…').click();
       await field('Type more-weather to confirm').fill('more-weather');
       const reads = await readsAfter(path, async () => {

@@ -11,7 +11,6 @@ type Shown = Answer<'GET /integrations/{uniqueKey}'>['data'];
 type Setting = Shown['rate_limit'];
 type Limit = Exclude<Setting, string>;
 
-const refreshMs = 5_000;
 const usual: Limit = { requests: 100, seconds: 60, per: 'integration' };
 
 interface RateLimitProps {
@@ -22,11 +21,10 @@ interface RateLimitProps {
 export function RateLimit({ integration }: RateLimitProps): JSX.Element {
   const { can } = useAccess();
   const params = { uniqueKey: integration };
-  const query = useRead(
-    'GET /integrations/{uniqueKey}',
-    { params, query: { include: ['rate_limit'] } },
-    { everyMs: refreshMs },
-  );
+  const query = useRead('GET /integrations/{uniqueKey}', {
+    params,
+    query: { include: ['rate_limit'] },
+  });
   return (
     <LoadedState query={query}>
       {({ data }) => (
