@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 export class LimitedUpstream implements AsyncDisposable {
   /** Milliseconds of `performance.now`, in order. */
   readonly arrivals: number[] = [];
-  readonly #server = createServer((request, response) => {
+  readonly #server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     this.arrivals.push(performance.now());
     const { status, headers = {} } = this.answers.shift() ?? { status: 200 };
     response.writeHead(status, { 'content-type': 'application/json', ...headers });

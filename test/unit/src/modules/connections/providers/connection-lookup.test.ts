@@ -29,7 +29,8 @@ const received: Received[] = [];
 beforeAll(async () => {
   stack = new AsyncDisposableStack();
   http = stack.use(await openHttpClient());
-  const server = createServer((request, response) => {
+  // On a busy machine the client may be slow to notice that an idle connection is closed.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     void request.toArray().then((parts) => {
       const { method = '', url: path = '', headers } = request;
       const body = Buffer.concat(parts as Buffer[]).toString();
@@ -40,7 +41,10 @@ beforeAll(async () => {
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  stack.defer(() => void server.close());
+  stack.defer(() => {
+    server.close();
+    server.closeAllConnections();
+  });
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   folder = mkdtempSync(join(tmpdir(), 'svc-lookup-'));
   stack.defer(() => rmSync(folder, { recursive: true }));
