@@ -43,7 +43,8 @@ export async function dryRun(session: DryRunSession, order: DryRunRequest): Prom
     session.sandbox,
     { entry, bundle: fn.bundle, models: Object.keys(definition.models) },
     {
-      input,
+      // Without a choice of changes an on-change function is called with none.
+      input: entry.kind === 'on-change' ? (input ?? []) : input,
       facts: { connectionId, provider, environmentName, variant, lastSyncDate, paginate },
       signal: session.signal,
     },

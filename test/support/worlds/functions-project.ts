@@ -17,7 +17,9 @@ export function functionsProject(files: Readonly<Record<string, string>>): Funct
       writeFileSync(join(root, file), text);
     }
   };
-  const entries = Object.keys(files).filter((file) => /\/(syncs|actions|on-events)\//.test(file));
+  const entries = Object.keys(files).filter((file) =>
+    /\/(syncs|actions|on-events|on-changes)\//.test(file),
+  );
   write({
     '.svc/.gitkeep': '',
     'package.json': '{ "private": true, "type": "module" }',
