@@ -1,7 +1,9 @@
 import type { Json, JsonObject } from '#kernel/stable-json.ts';
 
-/** Which `create*` function made a bundle's default export. */
+/** Which `create*` function made a bundle's default export, of those that run. */
 export type FunctionType = 'sync' | 'action' | 'onEvent' | 'onChange';
+/** The same of any bundle. A projection does not run: its mapping is called with changes of records. */
+export type DefinitionType = FunctionType | 'projection';
 
 /** How changes of records reach an on-change function. A type, because an interface would not be assignable to JSON. */
 export type ChangeDelivery = {
@@ -349,7 +351,7 @@ export type RunResult = (
 
 /** A definition as data: what a deployment reads from a bundle. Schemas are JSON Schema, draft 7. */
 export interface FunctionDefinition {
-  readonly type: FunctionType;
+  readonly type: DefinitionType;
   readonly description: string;
   readonly version: string;
   readonly scopes: readonly string[];
@@ -374,7 +376,36 @@ export interface FunctionDefinition {
   readonly event: string | null;
   /** Of an on-change function, which names its models: their schemas are those of syncs. */
   readonly delivery?: ChangeDelivery;
+  // projections
+  readonly projection: ProjectionDefinition | null;
 }
+
+/** What a projection declares besides its mapping. */
+export interface ProjectionDefinition {
+  /** Models of which it takes the records. */
+  readonly models: readonly string[];
+  /** Unique keys of the integrations whose records it takes; null = of all. */
+  readonly integrations: readonly string[] | null;
+  /** JSON Schema of a row, draft 7. */
+  readonly row: JsonObject;
+  /** Columns that are unique together; empty = every row stands for itself. */
+  readonly key: readonly string[];
+  readonly hasMap: boolean;
+}
+
+/** Changes of records to map into rows. */
+export interface MapRequest {
+  /** CommonJS text whose default export is a projection. */
+  readonly bundle: string;
+  readonly fileName: string;
+  /** JSON text of a list of changes, as `ProjectedChange` of the SDK has them. */
+  readonly changes: string;
+  readonly limits: RunLimits;
+  readonly signal: AbortSignal;
+}
+
+/** The first character of the line of a change that could not be mapped; the rest is why. */
+export const notMapped = '!';
 
 /**
  * Runs untrusted code: each run in an isolate of its own that is never reused, in another process that holds no
@@ -392,4 +423,14 @@ export interface Sandbox extends AsyncDisposable {
    * @throws GatewayError `compilation_error` that names the problem.
    */
   describe(bundle: string, fileName: string): Promise<FunctionDefinition>;
+}
+
+/** Maps changes by untrusted code, in isolates as those of the sandbox. */
+export interface ChangeMapper extends AsyncDisposable {
+  /**
+   * Maps changes into rows; nothing outside is reachable meanwhile. The output has a line for each change, in their order:
+   * JSON of a list of columns, each with the values of all rows, or `notMapped` and a message.
+   * @throws GatewayError `execution_environment_unavailable`: not started, no capacity is free.
+   */
+  map(request: MapRequest): Promise<RunResult>;
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { SvcAction, SvcSync } from './handle.ts';
-import type { CheckpointSchema, MetadataSchema, Models, Schema } from './schemas.ts';
+import type { CheckpointSchema, MetadataSchema, Models, RowSchema, Schema } from './schemas.ts';
 
 type MaybePromise<T> = T | Promise<T>;
 
@@ -124,4 +124,48 @@ export interface OnChangeDefinition<
    * come again. The return value is ignored.
    */
   exec: (svc: SvcAction<Meta, C>, changes: RecordChange[]) => MaybePromise<unknown>;
+}
+
+/** The record after a change: `map` gets one for each record that exists. */
+export interface ProjectedChange {
+  action: 'added' | 'updated';
+  /** Unique key of the integration. */
+  integration: string;
+  connection_id: string;
+  model: string;
+  /** Variant of the sync; `base` for all others. */
+  variant: string;
+  record_id: string;
+  /** ISO 8601 with microseconds. */
+  first_seen_at: string;
+  /** ISO 8601 with microseconds. */
+  last_modified_at: string;
+  /** The record as the function saved it. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- records of several models and integrations
+  record: any;
+}
+
+export interface ProjectionDefinition<R extends RowSchema> {
+  /** What the table is for; shown to people. */
+  description: string;
+  /** Label shown to people. */
+  version?: string;
+  from: {
+    /** Names of models. */
+    models: string[];
+    /** Unique keys of integrations; default: all. */
+    integrations?: string[];
+  };
+  /**
+   * Columns with their types: strings, numbers, booleans, dates, enums of strings, and lists of strings, numbers or
+   * booleans; each may be nullable.
+   */
+  row: R;
+  /** Columns that are unique together: of rows with the same values, that of the record changed last is shown. */
+  key?: (keyof z.infer<R> & string)[];
+  /**
+   * The rows of a record. Synchronous and pure: it is called again over the whole history when it changes. The rows of a
+   * record are replaced when it changes, and removed when it is deleted.
+   */
+  map: (change: ProjectedChange) => z.infer<R> | z.infer<R>[] | null;
 }

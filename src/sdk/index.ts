@@ -9,14 +9,17 @@ import type {
   ActionDefinition,
   OnChangeDefinition,
   OnEventDefinition,
+  ProjectionDefinition,
   SyncDefinition,
 } from './definitions.ts';
-import type { CheckpointSchema, MetadataSchema, Models, Schema } from './schemas.ts';
+import type { CheckpointSchema, MetadataSchema, Models, RowSchema, Schema } from './schemas.ts';
 
 export type {
   ActionDefinition,
   OnChangeDefinition,
   OnEventDefinition,
+  ProjectedChange,
+  ProjectionDefinition,
   RecordChange,
   SyncDefinition,
 } from './definitions.ts';
@@ -64,4 +67,11 @@ export function createOnChange<
   C extends CheckpointSchema = CheckpointSchema,
 >(definition: OnChangeDefinition<Meta, C>): OnChangeDefinition<Meta, C> & { type: 'onChange' } {
   return { ...definition, type: 'onChange' };
+}
+
+/** A projection: a table of rows that are mapped from records, read with SQL. */
+export function createProjection<R extends RowSchema>(
+  definition: ProjectionDefinition<R>,
+): ProjectionDefinition<R> & { type: 'projection' } {
+  return { ...definition, type: 'projection' };
 }

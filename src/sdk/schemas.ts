@@ -17,6 +17,9 @@ type ModelSchema = SchemaOf<'object', { id: string; [field: string]: unknown }>;
 /** Model name to schema. Names match `^[A-Z][a-zA-Z0-9_]+$`. */
 export type Models = Readonly<Record<string, ModelSchema>>;
 
+/** Shape of a row of a projection: `z.object()` whose fields are its columns. */
+export type RowSchema = SchemaOf<'object', { [column: string]: unknown }>;
+
 /** Shape of the connection's metadata: an object, or `z.void()`. */
 export type MetadataSchema = SchemaOf<'object' | 'void', unknown>;
 

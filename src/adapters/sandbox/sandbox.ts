@@ -4,8 +4,10 @@ import { GatewayError } from '#kernel/errors.ts';
 import { limits as promised } from '#kernel/limits.ts';
 import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
 import type {
+  ChangeMapper,
   FunctionDefinition,
   HostCalls,
+  MapRequest,
   RunLimits,
   RunRequest,
   RunResult,
@@ -71,7 +73,7 @@ const describeLimits: RunLimits = {
 };
 
 /** A sandbox whose processes can be started ahead of the first run. */
-export interface WarmableSandbox extends Sandbox {
+export interface WarmableSandbox extends Sandbox, ChangeMapper {
   /** Starts what a run needs, in the background; the run reports a failure. */
   warm(): void;
 }
@@ -119,6 +121,17 @@ class ProcessSandbox implements WarmableSandbox {
       type === 'sync',
       { bundle, fileName, order: JSON.stringify(order), limits, signal },
       host,
+    );
+  }
+
+  async map(request: MapRequest): Promise<RunResult> {
+    const { fileName, changes, limits, signal } = request;
+    const bundle = withoutSourceMap(request.bundle);
+    const order: GuestOrder = { task: 'map', fileName, changes };
+    return this.#runIn(
+      false,
+      { bundle, fileName, order: JSON.stringify(order), limits, signal },
+      {},
     );
   }
 
@@ -272,7 +285,7 @@ const modelSchemas = z.custom<Readonly<Record<string, JsonObject>>>(
 
 /** An isolate's report of a definition; validated, because a bundle may manipulate it. */
 export const definitionSchema = z.object({
-  type: z.enum(['sync', 'action', 'onEvent', 'onChange']),
+  type: z.enum(['sync', 'action', 'onEvent', 'onChange', 'projection']),
   description: z.string(),
   version: z.string(),
   scopes: z.array(z.string()),
@@ -298,6 +311,15 @@ export const definitionSchema = z.object({
       retries: z.int().min(0).max(promised.changeRetriesMax).default(4),
     })
     .exactOptional(),
+  projection: z
+    .object({
+      models: z.array(z.string()),
+      integrations: z.array(z.string()).nullable(),
+      row: jsonObject,
+      key: z.array(z.string()),
+      hasMap: z.boolean(),
+    })
+    .nullable(),
 });
 
 const isBuilt = import.meta.url.endsWith('.js');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import type { ChangeDelivery, FunctionDefinition } from '#ports/sandbox.ts';
+import type { ChangeDelivery, FunctionDefinition, ProjectionDefinition } from '#ports/sandbox.ts';
 
 type DefinitionInput = Readonly<Record<string, unknown>>;
 
@@ -12,7 +12,7 @@ export function definitionOf(
 ): DefinitionInput & { type: FunctionDefinition['type'] } {
   if (typeof exported !== 'object' || exported === null) throw new Error(notOurs);
   const { type } = exported as DefinitionInput;
-  if (!/^(sync|action|on(Event|Change))$/.test(String(type))) throw new Error(notOurs);
+  if (!/^(sync|action|on(Event|Change)|projection)$/.test(String(type))) throw new Error(notOurs);
   return exported as DefinitionInput & { type: FunctionDefinition['type'] };
 }
 
@@ -54,6 +54,18 @@ export function describeDefinition(exported: unknown): FunctionDefinition {
     event: text(definition['event']),
     // Its reader adds what is left out, and refuses what is not allowed.
     ...(type === 'onChange' ? { delivery: { from, batchSize, retries } as ChangeDelivery } : {}),
+    projection: definition.type === 'projection' ? projectionOf(definition) : null,
+  };
+}
+
+function projectionOf(definition: DefinitionInput): ProjectionDefinition {
+  const from = (definition['from'] ?? {}) as DefinitionInput;
+  return {
+    models: texts(from['models']),
+    integrations: from['integrations'] === undefined ? null : texts(from['integrations']),
+    row: schemaOf(definition['row'], 'row'),
+    key: texts(definition['key']),
+    hasMap: typeof definition['map'] === 'function',
   };
 }
 

@@ -3,6 +3,7 @@ import { parseExactJson } from '#kernel/exact-json.ts';
 import type { Json } from '#kernel/stable-json.ts';
 import {
   missingEntry,
+  type DefinitionType,
   type EntryPoint,
   type FunctionType,
   type RunContext,
@@ -13,6 +14,7 @@ import { definitionOf, describeDefinition } from './definition.ts';
 import { describeThrown, jsonText, ActionError } from './errors.ts';
 import { installGlobals } from './globals.ts';
 import { countDropped, flushLogs, startLogging } from './log.ts';
+import { mapChanges } from './map-changes.ts';
 import { makeHandle } from './svc.ts';
 import { Open } from './unzipper.ts';
 import { URLSearchParams } from './url-search-params.ts';
@@ -28,6 +30,7 @@ import {
 /** The supervisor's order; as JSON text. */
 export type GuestOrder =
   | { readonly task: 'describe'; readonly fileName: string }
+  | { readonly task: 'map'; readonly fileName: string; readonly changes: string }
   | {
       readonly task: 'run';
       readonly fileName: string;
@@ -71,6 +74,7 @@ function start(bundle: Bundle, orderText: string): void {
 
 async function perform(bundle: Bundle, order: GuestOrder): Promise<string | undefined> {
   if (order.task === 'describe') return JSON.stringify(describeDefinition(load(bundle)));
+  if (order.task === 'map') return mapChanges(definitionOf(load(bundle)), order.changes);
   const { type, entry, input, context } = order;
   startLogging(context.loggerLevel);
   try {
@@ -121,7 +125,7 @@ const unzipper = module({ Open });
 const zod = module({ ...z, z }, z);
 
 /** As those of the SDK, which are typed; in few characters, because each realm holds the script. */
-const definer = (type: FunctionType) => (definition: object) => ({ ...definition, type });
+const definer = (type: DefinitionType) => (definition: object) => ({ ...definition, type });
 
 const modules: Readonly<Record<string, object>> = {
   svc: module({
@@ -129,6 +133,7 @@ const modules: Readonly<Record<string, object>> = {
     createAction: definer('action'),
     createOnEvent: definer('onEvent'),
     createOnChange: definer('onChange'),
+    createProjection: definer('projection'),
     ActionError,
   }),
   zod,
