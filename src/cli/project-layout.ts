@@ -15,6 +15,9 @@ export const kindFolder: Readonly<Record<FunctionKind, string>> = {
   'on-change': 'on-changes',
 };
 
+/** The folder of a project that holds its projections, which belong to no integration. */
+export const projectionsFolder = 'projections';
+
 /** Folder of an integration with its fixtures (templates/README.md). */
 export const fixturesFolder = 'fixtures';
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { context, type BuildContext, type BuildFailure, type Message, type Plugin } from 'esbuild';
-import type { Entry } from './entries.ts';
+import type { AnyEntry } from './entries.ts';
 import { inProject, type Problem } from './problem.ts';
 
 /** Modules of the sandbox, by import name. */
@@ -33,7 +33,7 @@ interface Input {
 }
 
 export interface BundleResult {
-  /** CommonJS text of each entry, by `Entry.bundleName`. */
+  /** CommonJS text of each entry, by `EntryFile.bundleName`. */
   readonly bundles: ReadonlyMap<string, string>;
   readonly problems: readonly Problem[];
 }
@@ -49,7 +49,7 @@ export class Bundler implements AsyncDisposable {
   }
 
   /** One CommonJS file per entry with its relative imports inlined and an inline source map. */
-  async bundle(entries: readonly Entry[]): Promise<BundleResult> {
+  async bundle(entries: readonly AnyEntry[]): Promise<BundleResult> {
     await this.#forget(entries);
     const all = await Promise.all(
       entries.map(async (entry) => [entry.bundleName, await this.#outcomeOf(entry)] as const),
@@ -62,7 +62,7 @@ export class Bundler implements AsyncDisposable {
     };
   }
 
-  async #outcomeOf(entry: Entry): Promise<Outcome> {
+  async #outcomeOf(entry: AnyEntry): Promise<Outcome> {
     const existing = this.#outcomes.get(entry.bundleName);
     if (existing !== undefined && 'inputs' in existing && existing.inputs.every(isUnchanged))
       return existing;
@@ -71,7 +71,7 @@ export class Bundler implements AsyncDisposable {
     return outcome;
   }
 
-  async #build(entry: Entry): Promise<Outcome> {
+  async #build(entry: AnyEntry): Promise<Outcome> {
     const opened = this.#contexts.get(entry.bundleName) ?? openContext(this.#root, entry);
     this.#contexts.set(entry.bundleName, opened);
     try {
@@ -88,7 +88,7 @@ export class Bundler implements AsyncDisposable {
   }
 
   /** Of removed entries. */
-  async #forget(entries: readonly Entry[]): Promise<void> {
+  async #forget(entries: readonly AnyEntry[]): Promise<void> {
     const present = new Set(entries.map(({ bundleName }) => bundleName));
     for (const [name, context] of this.#contexts) {
       if (present.has(name)) continue;
@@ -109,7 +109,7 @@ function isUnchanged({ path, text }: Input): boolean {
 
 const openContext = (
   root: string,
-  { path, bundleName }: Entry,
+  { path, bundleName }: AnyEntry,
 ): Promise<BuildContext<{ metafile: true }>> =>
   context({
     absWorkingDir: root,

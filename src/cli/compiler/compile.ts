@@ -10,12 +10,21 @@ import {
   type DefinitionCall,
   definitionProblems,
   deprecations,
+  type LoadedEntry,
   type LoadedFunction,
+  type LoadedProjection,
+  projectionProblems,
   definitionCall,
   functionOption,
   namedExports,
 } from './definition-call.ts';
-import { readEntries, type Entry } from './entries.ts';
+import {
+  isFunction,
+  readAllEntries,
+  type AnyEntry,
+  type Entry,
+  type ProjectionEntry,
+} from './entries.ts';
 import {
   callProblems,
   handleCalls,
@@ -39,9 +48,18 @@ export interface CompiledFunction {
   readonly source: string;
 }
 
+export interface CompiledProjection {
+  readonly entry: ProjectionEntry;
+  readonly definition: FunctionDefinition;
+  readonly bundle: string;
+  /** TypeScript of the entry file. */
+  readonly source: string;
+}
+
 export interface CompileResult {
   /** In the order of `index.ts`. */
   readonly functions: readonly CompiledFunction[];
+  readonly projections: readonly CompiledProjection[];
   readonly warnings: readonly Problem[];
 }
 
@@ -66,33 +84,52 @@ export class ProjectCompiler implements AsyncDisposable {
    * @param entries default: those of `index.ts`
    * @throws CompileError with all problems of the first stage that has any
    */
-  async compile(entries: readonly Entry[] = readEntries(this.#parts.root)): Promise<CompileResult> {
+  async compile(
+    entries: readonly AnyEntry[] = readAllEntries(this.#parts.root),
+  ): Promise<CompileResult> {
     const { root, progress } = this.#parts;
     const { bundles, reviewed, warnings } = await this.#builder.build(entries);
 
     progress('Generating artifacts');
-    const { loaded, problems } = await this.#load(entries, bundles, reviewed);
-    problems.push(...definitionProblems(root, loaded));
+    const { loaded: all, problems } = await this.#load(entries, bundles, reviewed);
+    const loaded = all.filter((one): one is LoadedFunction => isFunction(one.entry));
+    const loadedProjections = all.filter((one): one is LoadedProjection => !isFunction(one.entry));
+    problems.push(
+      ...definitionProblems(root, loaded),
+      ...projectionProblems(root, loadedProjections),
+    );
     if (problems.length > 0) throw new CompileError(problems);
 
+    const filesOf = (entry: AnyEntry) => ({
+      bundle: bundles.get(entry.bundleName) ?? '',
+      source: readFileSync(entry.path, 'utf8'),
+    });
     const functions = loaded.map(({ entry, definition }) => ({
       entry,
       artifact: artifactOf(entry, definition, reviewed.get(entry.path)?.features ?? []),
       definition,
-      bundle: bundles.get(entry.bundleName) ?? '',
-      source: readFileSync(entry.path, 'utf8'),
+      ...filesOf(entry),
     }));
-    return { functions, warnings: inOrder([...warnings, ...deprecations(root, loaded)]) };
+    const projections = loadedProjections.map(({ entry, definition }) => ({
+      entry,
+      definition,
+      ...filesOf(entry),
+    }));
+    return {
+      functions,
+      projections,
+      warnings: inOrder([...warnings, ...deprecations(root, loaded)]),
+    };
   }
 
   /** The definitions, from the sandbox: loading a bundle runs its top-level code. */
   async #load(
-    entries: readonly Entry[],
+    entries: readonly AnyEntry[],
     bundles: Built['bundles'],
     reviewed: Built['reviewed'],
-  ): Promise<{ loaded: LoadedFunction[]; problems: Problem[] }> {
+  ): Promise<{ loaded: LoadedEntry<AnyEntry>[]; problems: Problem[] }> {
     const { root, sandbox } = this.#parts;
-    const loaded: LoadedFunction[] = [];
+    const loaded: LoadedEntry<AnyEntry>[] = [];
     const problems: Problem[] = [];
     const definitions = new Map<string, FunctionDefinition>();
     for (const entry of entries) {
@@ -118,7 +155,7 @@ export class ProjectCompiler implements AsyncDisposable {
   }
 }
 
-function callOf(reviewed: Built['reviewed'], entry: Entry): DefinitionCall {
+function callOf(reviewed: Built['reviewed'], entry: AnyEntry): DefinitionCall {
   const call = reviewed.get(entry.path)?.call;
   if (call === undefined) throw new Error(`no definition in ${entry.file}`);
   return call;
@@ -166,7 +203,7 @@ class EntryBuilder implements AsyncDisposable {
   }
 
   /** @throws CompileError */
-  async build(entries: readonly Entry[]): Promise<Built> {
+  async build(entries: readonly AnyEntry[]): Promise<Built> {
     const { progress } = this.#parts;
     progress('Typechecking');
     const bundling = this.#bundler.bundle(entries);
@@ -192,7 +229,7 @@ class EntryBuilder implements AsyncDisposable {
     };
   }
 
-  #review(entries: readonly Entry[], result: TypeCheckResult): Promise<FileFindings[]> {
+  #review(entries: readonly AnyEntry[], result: TypeCheckResult): Promise<FileFindings[]> {
     const { root } = this.#parts;
     const entryOf = new Map(entries.map((entry) => [entry.path, entry]));
     return Promise.all(
@@ -209,7 +246,7 @@ class EntryBuilder implements AsyncDisposable {
 async function reviewFile(
   root: string,
   file: ts.SourceFile,
-  entry: Entry | undefined,
+  entry: AnyEntry | undefined,
   result: TypeCheckResult,
 ): Promise<FileFindings> {
   const review = entry === undefined ? null : reviewEntry(root, entry, file);
@@ -240,7 +277,7 @@ interface Review {
   readonly names: ReadonlySet<string>;
 }
 
-function reviewEntry(root: string, entry: Entry, file: ts.SourceFile): Review {
+function reviewEntry(root: string, entry: AnyEntry, file: ts.SourceFile): Review {
   const problems = namedExports(root, file);
   const call = definitionCall(root, file);
   if ('message' in call) return { reviewed: null, problems: [...problems, call], names: new Set() };

@@ -1,26 +1,27 @@
 import ts from 'typescript';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { parseFrequency } from '#modules/functions/functions/frequency.ts';
-import type { FunctionKind } from '#modules/functions/functions/function.ts';
 import type { FunctionDefinition } from '#ports/sandbox.ts';
-import type { Entry } from './entries.ts';
+import { columnsOf } from '#rules/projection-columns.ts';
+import type { AnyEntry, Entry, ProjectionEntry } from './entries.ts';
 import { problemAt, type Problem } from './problem.ts';
 
 /** The parsed `create*` call of an entry file. */
 export interface DefinitionCall {
-  readonly kind: FunctionKind;
+  readonly kind: AnyEntry['kind'];
   readonly options: ts.ObjectLiteralExpression;
 }
 
-const makers: ReadonlyMap<string, FunctionKind> = new Map([
+const makers: ReadonlyMap<string, AnyEntry['kind']> = new Map([
   ['createSync', 'sync'],
   ['createAction', 'action'],
   ['createOnEvent', 'on-event'],
   ['createOnChange', 'on-change'],
+  ['createProjection', 'projection'],
 ]);
 
 const invalidExport =
-  'Invalid default export: should be createSync(), createAction(), createOnEvent() or createOnChange()';
+  'Invalid default export: should be createSync(), createAction(), createOnEvent(), createOnChange() or createProjection()';
 
 /** The default-exported definition of the file, or the problem with it. */
 export function definitionCall(root: string, file: ts.SourceFile): DefinitionCall | Problem {
@@ -198,12 +199,15 @@ function bound(name: ts.BindingName): ts.Identifier[] {
   );
 }
 
-/** A function whose bundle was loaded. */
-export interface LoadedFunction {
-  readonly entry: Entry;
+/** A function or projection whose bundle was loaded. */
+export interface LoadedEntry<E extends AnyEntry> {
+  readonly entry: E;
   readonly definition: FunctionDefinition;
   readonly call: DefinitionCall;
 }
+
+export type LoadedFunction = LoadedEntry<Entry>;
+export type LoadedProjection = LoadedEntry<ProjectionEntry>;
 
 const events = ['post-connection-creation', 'pre-connection-deletion', 'validate-connection'];
 const modelName = /^[A-Z][a-zA-Z0-9_]+$/;
@@ -227,8 +231,21 @@ export function deprecations(root: string, all: readonly LoadedFunction[]): Prob
     );
 }
 
+/** The row of a projection must be one of a table. */
+export const projectionProblems = (root: string, all: readonly LoadedProjection[]): Problem[] =>
+  all.flatMap((one) => {
+    const { projection } = one.definition;
+    const problems = projection === null ? [] : columnsOf(projection).problems;
+    return problems.map(({ at: option, message }) => at(root, one, option, message));
+  });
+
 /** The problem at the option's position in the file, or at the definition's if the option is not there. */
-function at(root: string, { call }: LoadedFunction, option: string, message: string): Problem {
+function at(
+  root: string,
+  { call }: LoadedEntry<AnyEntry>,
+  option: string,
+  message: string,
+): Problem {
   const node: ts.Node = optionNode(call.options, option) ?? call.options;
   return problemAt(root, node, message);
 }

@@ -65,7 +65,7 @@ import { readFileSync } from 'node:fs';
       'a helper',
       "import './crm/helper.js';",
       [
-        "index.ts:1 './crm/helper.js' is not inside an integration folder: expected ./<integration>/<syncs|actions|on-events|on-changes>/<name>",
+        "index.ts:1 './crm/helper.js' is not inside an integration folder: expected ./<integration>/<syncs|actions|on-events|on-changes>/<name> or ./projections/<name>",
       ],
     ],
   ])('is refused with %s', (_what, index, problems) => {

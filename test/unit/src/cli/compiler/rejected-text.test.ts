@@ -61,7 +61,7 @@ const byText: readonly Rejection[] = [
     'a/actions/none.ts',
     'export type Nothing = string;\n',
     1,
-    /^Invalid default export: should be createSync\(\), createAction\(\), createOnEvent\(\) or createOnChange\(\)$/,
+    /^Invalid default export: should be createSync\(\), createAction\(\), createOnEvent\(\), createOnChange\(\) or createProjection\(\)$/,
   ],
   [
     'a default export not made by create…',
