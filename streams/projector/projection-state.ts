@@ -59,6 +59,8 @@ export interface Generation {
   readonly schemaVersion: number;
   readonly state: GenerationState;
   readonly isPaused: boolean;
+  /** It becomes the active one when it has caught up. Absent: on request. */
+  readonly switchesWhenReady?: true;
   /** Share of the time that the build may take, in percent. */
   readonly pacePercent: number;
   readonly requestedAt: Instant;

@@ -10,7 +10,10 @@ import type { TopicName } from '../topics.ts';
 import type { ProjectionTables, TableSet } from './define.ts';
 
 /** Each generation has a consumer group of its own. */
-export const projectorGroup = ({ name }: ProjectionTables, { generation }: TableSet): string =>
+export const projectorGroup = (
+  { name }: Pick<ProjectionTables, 'name'>,
+  { generation }: TableSet,
+): string =>
   generation === 1 ? `svc.${name}-projection` : `svc.${name}-projection-g${generation}`;
 
 /** Interval of the process's own heartbeat; after a longer silence the process must assume that it was replaced. */

@@ -19,6 +19,15 @@ export type ProjectionCommand = { readonly name: string; readonly at: Instant } 
       readonly partitions: number;
       readonly pacePercent: number;
     }
+  /** Builds the next generation and switches to it once it has caught up; others beside the active one are dropped. */
+  | {
+      readonly type: 'Replace';
+      readonly schemaVersion: number;
+      readonly partitions: number;
+      readonly pacePercent: number;
+    }
+  /** Of a projection whose definition is deleted. */
+  | { readonly type: 'Forget' }
   | { readonly type: 'Verify'; readonly id: string }
   | { readonly type: 'Switch'; readonly isForced: boolean }
   | { readonly type: 'RollBack' }
@@ -58,6 +67,10 @@ export const projection: Decider<Projection | null, ProjectionCommand, Projectio
     switch (command.type) {
       case 'Rebuild':
         return requested(command, existing);
+      case 'Replace':
+        return replaced(command, existing);
+      case 'Forget':
+        return state === null ? [] : [{ type: 'ProjectionForgotten', at: command.at }];
       case 'Verify':
         return verificationRequested(command, existing);
       case 'Switch':
@@ -84,7 +97,7 @@ const other = ({ generations, active }: Projection): Generation | undefined =>
 const refusal = (message: string): GatewayError => new GatewayError('conflict', { message });
 
 function requested(command: CommandOf<'Rebuild'>, existing: Projection): ProjectionEvent[] {
-  const { schemaVersion, partitions, pacePercent, name, at } = command;
+  const { name } = command;
   const [beside] = existing.generations.filter(({ number }) => number !== existing.active);
   if (beside !== undefined) {
     throw refusal(
@@ -92,6 +105,30 @@ function requested(command: CommandOf<'Rebuild'>, existing: Projection): Project
         `Drop it first.`,
     );
   }
+  return [generationRequested(command, existing)];
+}
+
+function replaced(command: CommandOf<'Replace'>, existing: Projection): ProjectionEvent[] {
+  const { at } = command;
+  const beside = existing.generations.filter(
+    ({ number, state }) => number !== existing.active && state !== 'retiring',
+  );
+  const requestedEvent = generationRequested(command, existing);
+  const generation: Generation = { ...requestedEvent.generation, switchesWhenReady: true };
+  return [
+    ...beside.map(
+      ({ number }) =>
+        ({ type: 'RetirementBegun', generation: number, at }) satisfies ProjectionEvent,
+    ),
+    { ...requestedEvent, generation },
+  ];
+}
+
+function generationRequested(
+  command: CommandOf<'Rebuild' | 'Replace'>,
+  existing: Projection,
+): Extract<ProjectionEvent, { type: 'GenerationRequested' }> {
+  const { schemaVersion, partitions, pacePercent, name, at } = command;
   const generation: Generation = {
     number: existing.last + 1,
     schemaVersion,
@@ -106,7 +143,7 @@ function requested(command: CommandOf<'Rebuild'>, existing: Projection): Project
     failure: null,
     verification: null,
   };
-  return [{ type: 'GenerationRequested', name, partitions, generation, at }];
+  return { type: 'GenerationRequested', name, partitions, generation, at };
 }
 
 function verificationRequested(
@@ -207,7 +244,7 @@ function reported(command: Report, existing: Projection): ProjectionEvent[] {
   const { state, verification } = subject;
   switch (command.type) {
     case 'ReportProgress':
-      return state === 'building' ? progressed(command, subject, existing.partitions) : [];
+      return state === 'building' ? progressed(command, subject, existing) : [];
     case 'ReportFailure':
       if (state === 'active' || state === 'failed' || state === 'retiring') return [];
       return [{ type: 'GenerationFailed', generation, code: command.code, at }];
@@ -225,8 +262,8 @@ function reported(command: Report, existing: Projection): ProjectionEvent[] {
 
 function progressed(
   { generation, rows, at, ...command }: CommandOf<'ReportProgress'>,
-  { places }: Generation,
-  partitions: number,
+  { places, switchesWhenReady }: Generation,
+  { active, partitions }: Projection,
 ): ProjectionEvent[] {
   const event = {
     type: 'GenerationProgressed',
@@ -237,16 +274,22 @@ function progressed(
   } as const;
   const all = Object.values({ ...places, ...command.places });
   const isReady = all.length >= partitions && all.every(({ isCaughtUp }) => isCaughtUp);
-  return isReady ? [event, { type: 'GenerationCaughtUp', generation, at }] : [event];
+  if (!isReady) return [event];
+  const caughtUp = { type: 'GenerationCaughtUp', generation, at } as const;
+  if (switchesWhenReady !== true) return [event, caughtUp];
+  return [event, caughtUp, { type: 'Switched', from: active, to: generation, at }];
 }
 
 /** The state after the event. */
 function evolve(state: Projection | null, event: ProjectionEvent): Projection | null {
+  if (event.type === 'ProjectionForgotten') return null;
   const existing = state ?? ('name' in event ? untouched(event.name) : null);
   return existing === null ? null : { ...after(existing, event), updatedAt: event.at };
 }
 
-function after(state: Projection, event: ProjectionEvent): Projection {
+type EventOfState = Exclude<ProjectionEvent, { type: 'ProjectionForgotten' }>;
+
+function after(state: Projection, event: EventOfState): Projection {
   switch (event.type) {
     case 'GenerationRequested': {
       const { generation, partitions } = event;
@@ -269,7 +312,7 @@ function after(state: Projection, event: ProjectionEvent): Projection {
 }
 
 type OfOne = Exclude<
-  ProjectionEvent,
+  EventOfState,
   { type: 'GenerationRequested' | 'GenerationRetired' | 'Switched' | 'RolledBack' }
 >;
 

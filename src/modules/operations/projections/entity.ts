@@ -1,4 +1,4 @@
-import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
+import type { EntityDefinition, EntityRef, PublicMessage } from '#control-plane/entity.ts';
 import { messageOf, projectionsTopic } from '#streams/projector/projection-message.ts';
 import type { Projection } from '#streams/projector/projection-state.ts';
 import { verificationState } from '#streams/projector/projection-state.ts';
@@ -13,9 +13,11 @@ export interface ProjectionEntity {
   readonly topic: 'svc.projections.v1';
 }
 
+export const projectionsScope = 'projections';
+
 export const projectionRef = (name: string): EntityRef<ProjectionEntity> => ({
   kind: 'projection',
-  scope: 'projections',
+  scope: projectionsScope,
   path: [name],
 });
 
@@ -25,8 +27,9 @@ export const projectionEntity: EntityDefinition<ProjectionEntity> = {
   decider: projection,
 
   publishes: { 'svc.projections.v1': true },
-  publish(event, _before, after) {
-    if (after === null) return [];
+  publish(event, before, after) {
+    if (after === null) return before === null ? [] : [tombstoneOf(before)];
+    if (event.type === 'ProjectionForgotten') return [];
     const action = actionOf(event, after);
     const value = messageOf(after, action, subjectOf(event));
     return [
@@ -41,7 +44,17 @@ export const projectionEntity: EntityDefinition<ProjectionEntity> = {
   },
 };
 
-const subjectOf = (event: ProjectionEvent): number => {
+const tombstoneOf = ({ name }: Projection): PublicMessage<'svc.projections.v1'> => ({
+  topic: projectionsTopic,
+  key: name,
+  type: 'svc.projection.forgotten',
+  environmentUid: 'account',
+  value: null,
+});
+
+type PublishedEvent = Exclude<ProjectionEvent, { type: 'ProjectionForgotten' }>;
+
+const subjectOf = (event: PublishedEvent): number => {
   if (event.type === 'GenerationRequested') return event.generation.number;
   return 'to' in event ? event.to : event.generation;
 };
@@ -60,10 +73,10 @@ const actions = {
   GenerationResumed: 'resumed',
   RetirementBegun: 'retiring',
   GenerationRetired: 'retired',
-} as const satisfies Record<ProjectionEvent['type'], string>;
+} as const satisfies Record<PublishedEvent['type'], string>;
 
 /** `verified`: all partitions were compared and are equal. */
-function actionOf(event: ProjectionEvent, after: Projection): string {
+function actionOf(event: PublishedEvent, after: Projection): string {
   if (event.type !== 'PartsVerified') return actions[event.type];
   const verification = after.generations.find(
     ({ number }) => number === event.generation,

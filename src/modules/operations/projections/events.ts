@@ -49,4 +49,6 @@ export type ProjectionEvent =
   | ({ readonly type: 'GenerationPaused'; readonly name: string } & OfGeneration)
   | ({ readonly type: 'GenerationResumed'; readonly name: string } & OfGeneration)
   | ({ readonly type: 'RetirementBegun' } & OfGeneration)
-  | ({ readonly type: 'GenerationRetired' } & OfGeneration);
+  | ({ readonly type: 'GenerationRetired' } & OfGeneration)
+  /** Its definition was deleted, and with it every generation. */
+  | { readonly type: 'ProjectionForgotten'; readonly at: Instant };

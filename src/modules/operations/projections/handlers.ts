@@ -8,6 +8,7 @@ import type { EventLog } from '#ports/event-log.ts';
 import type { ProjectionTables } from '#streams/projector/define.ts';
 import { untouched, type Projection } from '#streams/projector/projection-state.ts';
 import { partitionsOf, topics } from '#streams/topics.ts';
+import { allCustomTables } from '../custom-projections/queries.ts';
 import { projectionRef, type ProjectionEntity } from './entity.ts';
 import { figuresOf, type ProjectionFigures } from './figures.ts';
 
@@ -21,7 +22,7 @@ interface Deps extends EntityQueries {
 export async function listProjections(deps: Deps): Promise<ProjectionFigures[]> {
   await deps.control.view.caughtUp();
   return Promise.all(
-    deps.projections.map((projectionTables) =>
+    allTables(deps).map((projectionTables) =>
       figuresOf(deps, projectionTables, stateOf(deps, projectionTables.name)),
     ),
   );
@@ -29,8 +30,8 @@ export async function listProjections(deps: Deps): Promise<ProjectionFigures[]> 
 
 /** @throws GatewayError `not_found`, `projection_unavailable`, `log_unavailable` */
 export async function findProjection(deps: Deps, name: string): Promise<ProjectionFigures> {
-  const projectionTables = tablesOf(deps, name);
   await deps.control.view.caughtUp();
+  const projectionTables = tablesOf(deps, name);
   return figuresOf(deps, projectionTables, stateOf(deps, name));
 }
 
@@ -88,15 +89,22 @@ async function executeOn(
   options: ExecuteOptions,
 ): Promise<ProjectionFigures> {
   const { name } = command;
-  const projectionTables = tablesOf(deps, name);
+  tablesOf(deps, name);
   await deps.control.execute(projectionRef(name), command, options);
-  return figuresOf(deps, projectionTables, stateOf(deps, name));
+  return figuresOf(deps, tablesOf(deps, name), stateOf(deps, name));
 }
 
 const stateOf = ({ control }: Deps, name: string): Projection =>
   control.view.find(projectionRef(name)) ?? untouched(name);
 
-function tablesOf({ projections }: Deps, name: string): ProjectionTables {
+/** Those of the service, and those that projects have deployed. */
+const allTables = ({ projections, control }: Deps): readonly ProjectionTables[] => [
+  ...projections,
+  ...allCustomTables(control.view),
+];
+
+function tablesOf(deps: Deps, name: string): ProjectionTables {
+  const projections = allTables(deps);
   const found = projections.find((existing) => existing.name === name);
   if (found !== undefined) return found;
   const names = projections.map((projection) => projection.name).join(', ');
