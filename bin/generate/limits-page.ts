@@ -40,6 +40,8 @@ const groups = {
     sqlRowsMax: '`max_rows` of `POST /sql`, at most',
     sqlResultBytesMax: 'Result of a query of `POST /sql`, in memory',
     sqlMemoryBytes: 'Memory of a query of `POST /sql`',
+    customProjectionsMax: 'Projections that projects deploy, of one environment',
+    projectionBundleCharsMax: 'Characters of the bundle of a projection, and of its source',
     sqlQueriesMax: 'Running queries of `POST /sql` in one process; more are `too_many_request`',
     environmentSqlQueriesMax: 'The same, of one environment',
     subscriptionsMax: 'Subscriptions of an environment',

@@ -27,6 +27,7 @@ import { syncRoutes } from '#modules/functions/syncs/routes.ts';
 import { templateRoutes } from '#modules/functions/templates/routes.ts';
 import { variableRoutes } from '#modules/functions/variables/routes.ts';
 import { consumerGroupRoutes } from '#modules/operations/consumer-groups/routes.ts';
+import { customProjectionRoutes } from '#modules/operations/custom-projections/routes.ts';
 import { deadLetterRoutes } from '#modules/operations/dead-letters/routes.ts';
 import { healthRoutes } from '#modules/operations/health/routes.ts';
 import { logRoutes, logsTailRoute } from '#modules/operations/logs/routes.ts';
@@ -200,7 +201,7 @@ const tags: readonly Tag[] = [
   {
     name: 'Projections',
     description: 'Tables derived from the event log, their rebuilds and generations.',
-    paths: ['/projections'],
+    paths: ['/projections', '/custom-projections'],
   },
   {
     name: 'Root keys',
@@ -255,6 +256,7 @@ export const routes: readonly AnyRoute[] = [
   ...metricsRoutes,
   ...statisticsRoutes,
   ...projectionRoutes,
+  ...customProjectionRoutes,
   ...topicRoutes,
   ...consumerGroupRoutes,
   ...deadLetterRoutes,

@@ -136,6 +136,8 @@ export type Projection = { readonly name: string; readonly topic: string; readon
 
 export type ProjectionGeneration = { readonly generation: number; readonly state: string; readonly is_paused: boolean; readonly schema_version: number; readonly pace_percent: number; readonly tables: readonly string[]; readonly rows: number; readonly bytes: number; readonly position: number; readonly end: number; readonly lag: number; readonly partitions: readonly ({ readonly partition: number; readonly position: number; readonly end: number; readonly lag: number })[]; readonly progress: number; readonly rate_per_s: number | null; readonly seconds_left: number | null; readonly requested_at: string | null; readonly ready_at: string | null; readonly switched_at: string | null; readonly failure: string | null; readonly verification: { readonly id: string; readonly state: string; readonly against: number; readonly requested_at: string; readonly failure: string | null; readonly streams: number; readonly expected_rows: number; readonly found_rows: number; readonly differences: number; readonly examples: readonly ({ readonly table: string; readonly partition: number; readonly stream: string; readonly expected_rows: number; readonly found_rows: number; readonly expected_last_position: number; readonly found_last_position: number })[] } | null };
 
+export type CustomProjection = { readonly name: string; readonly projection: string; readonly description: string; readonly version: string; readonly models: readonly string[]; readonly integrations: readonly string[] | null; readonly columns: readonly ({ readonly name: string; readonly type: string })[]; readonly key: readonly string[]; readonly state: 'starting' | 'current' | 'replacing' | 'failing'; readonly failed_records: number; readonly failures: readonly ({ readonly integration: string; readonly connection_id: string; readonly model: string; readonly variant: string; readonly record_id: string; readonly error: string })[]; readonly content_hash: string; readonly deployed_at: string };
+
 export type Topic = { readonly name: string; readonly address: string; readonly purpose: string; readonly key: string; readonly partitions: number; readonly settings: { readonly [name: string]: unknown }; readonly messages_max: number; readonly groups: readonly ({ readonly name: string; readonly lag: number })[] };
 
 export type TopicWithSchema = { readonly name: string; readonly address: string; readonly purpose: string; readonly key: string; readonly partitions: number; readonly settings: { readonly [name: string]: unknown }; readonly messages_max: number; readonly groups: readonly ({ readonly name: string; readonly lag: number })[]; readonly ranges: readonly ({ readonly partition: number; readonly start: number; readonly end: number })[]; readonly value_schema: { readonly [name: string]: unknown }; readonly headers_schema: { readonly [name: string]: unknown } };
@@ -934,6 +936,21 @@ export interface Operations {
   'DELETE /projections/{name}/generations/{generation}': {
     readonly params: { readonly name: string; readonly generation: number };
     readonly answer: { readonly data: Projection };
+  };
+  /** List the projections that projects have deployed. */
+  'GET /custom-projections': {
+    readonly answer: { readonly data: readonly CustomProjection[] };
+  };
+  /** Deploy a projection of a project. */
+  'PUT /custom-projections/{name}': {
+    readonly params: { readonly name: string };
+    readonly body: { readonly version?: string; readonly description?: string; readonly models: readonly string[]; readonly integrations?: readonly string[] | null; readonly row: { readonly [name: string]: unknown }; readonly key?: readonly string[]; readonly bundle: string; readonly source: string };
+    readonly answer: { readonly data: CustomProjection };
+  };
+  /** Delete a projection of a project. */
+  'DELETE /custom-projections/{name}': {
+    readonly params: { readonly name: string };
+    readonly answer: Success;
   };
   /** Get the public topics as an AsyncAPI document. */
   'GET /asyncapi.json': {

@@ -46,6 +46,10 @@ export const limits = {
   subscriptionsMax: 100,
   /** Of a subscription. */
   parkedChangesMax: 100,
+  /** Projections that projects deploy, of one environment. */
+  customProjectionsMax: 50,
+  /** Characters of the bundle of a projection, and of its source. */
+  projectionBundleCharsMax: 256 * 1024,
   sqlQueryCharsMax: 100_000,
   savedQueriesMax: 100,
   savedQueryNameCharsMax: 100,

@@ -157,6 +157,9 @@ export interface ViewDefinition {
   readonly select: string;
 }
 
+/** The table of completed migrations. */
+export const migrationsTableName = 'projection_migrations';
+
 /** Creates a table or view, or runs a statement that changes their content. */
 export type MigrationStep = TableDefinition | ViewDefinition | string;
 

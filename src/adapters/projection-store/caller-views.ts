@@ -16,20 +16,37 @@ export function callerDatabase(database: string, scope: string): string {
 export function showStatements(
   database: string,
   { scope, version, views }: CallerViews,
+  existing: readonly string[],
   cluster: string | null,
 ): readonly string[] {
   const readable = callerDatabase(database, scope);
+  const gone = existing.filter((name) => !views.some((view) => view.name === name));
   return [
     databaseStatement(readable, cluster),
     ...views.map(
       ({ name, select }) =>
         `CREATE OR REPLACE VIEW \`${readable}\`.${name}${onCluster(cluster)} DEFINER = CURRENT_USER SQL SECURITY DEFINER AS ${select} COMMENT '${version}'`,
     ),
+    ...gone.map((name) => `DROP VIEW IF EXISTS \`${readable}\`.${name}${onCluster(cluster)}`),
   ];
 }
 
 export const dropDatabase = (database: string, scope: string, cluster: string | null): string =>
   `DROP DATABASE IF EXISTS \`${callerDatabase(database, scope)}\`${onCluster(cluster)}`;
+
+/** Names of the views that the scope has. */
+export async function shownNames(
+  store: RowQueries,
+  database: string,
+  scope: string,
+): Promise<readonly string[]> {
+  const rows = await store.queryRows<{ name: string }>(
+    `SELECT name FROM system.tables WHERE database = {readable:String} AND engine = 'View'`,
+    { readable: callerDatabase(database, scope) },
+    'heavy',
+  );
+  return rows.map(({ name }) => name);
+}
 
 const prefixOf = (database: string): string => `${database}_sql_`;
 

@@ -14,6 +14,7 @@ import {
   callerDatabase,
   dropDatabase,
   refuseUngranted,
+  shownNames,
   showStatements,
   shownVersions,
 } from './caller-views.ts';
@@ -301,7 +302,8 @@ class ClickHouseStore implements QueryableStore {
     const { database, cluster } = this.#options;
     const versions = (await shownVersions(this, database)).get(views.scope);
     if (versions?.size === 1 && versions.has(views.version)) return;
-    for (const statement of showStatements(database, views, cluster)) {
+    const existing = await shownNames(this, database, views.scope);
+    for (const statement of showStatements(database, views, existing, cluster)) {
       await this.command(statement, { queryClass: 'heavy' }).catch(refuseUngranted);
     }
   }

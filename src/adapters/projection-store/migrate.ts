@@ -1,8 +1,13 @@
-import type { Migration, ProjectionStore, TableDefinition } from '#ports/projection-store.ts';
+import {
+  migrationsTableName,
+  type Migration,
+  type ProjectionStore,
+  type TableDefinition,
+} from '#ports/projection-store.ts';
 
 /** Completed steps. */
 export const migrationsTable: TableDefinition = {
-  name: 'projection_migrations',
+  name: migrationsTableName,
   columns: ['name String', 'number UInt32', 'applied_at DateTime DEFAULT now()'],
   engine: 'MergeTree',
   orderBy: ['name', 'number'],

@@ -24,6 +24,7 @@ import { functionEntity } from '#modules/functions/functions/entity.ts';
 import { syncEntity } from '#modules/functions/syncs/entity.ts';
 import { variableEntity } from '#modules/functions/variables/entity.ts';
 import { consumerGroupEntity } from '#modules/operations/consumer-groups/entity.ts';
+import { customProjectionEntity } from '#modules/operations/custom-projections/entity.ts';
 import { projectionEntity } from '#modules/operations/projections/entity.ts';
 import { webhookEndpointEntity } from '#modules/webhooks/webhook-endpoints/entity.ts';
 
@@ -47,6 +48,7 @@ export const definitions = {
   'action-run': actionRunEntity,
   checkpoint: checkpointEntity,
   projection: projectionEntity,
+  'custom-projection': customProjectionEntity,
   'consumer-group': consumerGroupEntity,
   'typed-topic': typedTopicEntity,
   subscription: subscriptionEntity,

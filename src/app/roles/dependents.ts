@@ -19,6 +19,7 @@ import type { FindRecordReaders } from '#modules/functions/functions/record-read
 import type { RunsClient } from '#modules/functions/runs/invocation/client.ts';
 import { syncsOfConnections } from '#modules/functions/syncs/reconcile.ts';
 import { variableEntity } from '#modules/functions/variables/entity.ts';
+import { customProjectionsOfEnvironments } from '#modules/operations/custom-projections/handlers.ts';
 import type { RecordWriter } from '#modules/records/write/writer.ts';
 import { webhookEndpointEntity } from '#modules/webhooks/webhook-endpoints/entity.ts';
 import { listEndpoints } from '#modules/webhooks/webhook-endpoints/queries.ts';
@@ -52,6 +53,7 @@ export function createDependents(deps: Deps): ConnectionFollowers & {
     environmentDependents: [
       entitiesOfEnvironment(control, variableEntity, { type: 'Delete' }),
       entitiesOfEnvironment(control, webhookEndpointEntity, { type: 'Delete' }),
+      customProjectionsOfEnvironments(control),
       integrationsOfEnvironments({ ...deps, integrationDependents, connectionDependents }),
       ...extensions.flatMap((one) => one.environmentDependents?.(control) ?? []),
     ],

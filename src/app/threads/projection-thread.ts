@@ -34,7 +34,7 @@ import type { AnyAppendedProjection } from '#streams/projector/appended.ts';
 import { followProjection } from '#streams/projector/consume-projections.ts';
 import { positionsTable } from '#streams/projector/define.ts';
 import type { TableFeed, FeedOptions } from '#streams/projector/generation-feed.ts';
-import { startGenerations, type ActiveGeneration } from '#streams/projector/generations.ts';
+import { startGenerations } from '#streams/projector/generations.ts';
 import {
   serializeInserts,
   projectorGroup,
@@ -43,7 +43,9 @@ import {
 import { createSharedPublication } from '#streams/projector/shared-publication.ts';
 import { openCoordination } from '../process/open-coordination.ts';
 import { appendedProjections } from '../process/projections.ts';
+import { projectCustom } from './project-custom.ts';
 import { projectRecords, counted, nothingFed, reachOfOwn } from './project-records.ts';
+import { readByName } from './read-by-name.ts';
 import { serveThread } from './serve-thread.ts';
 import type { ThreadData } from './thread-context.ts';
 import {
@@ -134,7 +136,7 @@ serveThread(async (context, stack, data, main) => {
   );
   forget = () => generations.forget();
   generations.stopped.catch((err: unknown) => endProcess(err, logger, main));
-  await projectAllAppended(stack, { ...ports, schemas, metrics, corruption, store: filled }, data);
+  await projectOthers(stack, { ...context, ...ports, metrics, corruption, store: filled }, data);
   corruption.check();
   announceDropped(generations.source, main);
   return {
@@ -194,6 +196,17 @@ interface ProjectionPorts extends Ports {
   readonly store: ProjectionStore;
   readonly metrics: Metrics;
   readonly corruption: Pick<CorruptionWatch, 'follow'>;
+}
+
+/** Feeds the generations of every projection but the records, on `stack`. */
+async function projectOthers(
+  stack: AsyncDisposableStack,
+  ports: ProjectionPorts & Omit<Parameters<typeof projectCustom>[0], 'projecting'>,
+  data: Pick<ThreadData, 'projecting'>,
+): Promise<void> {
+  await projectAllAppended(stack, ports, data);
+  const { projecting } = data;
+  if (projecting !== 'none') stack.use(await projectCustom({ ...ports, projecting }));
 }
 
 /** Feeds the generations of every projection with one row per message, on `stack`. */
@@ -291,10 +304,3 @@ async function feed(
     [Symbol.asyncDispose]: () => projector[Symbol.asyncDispose](),
   };
 }
-
-/** Readers get the active generation from their view of the control plane. */
-const readByName: ActiveGeneration<null> = {
-  switchTo: () => undefined,
-  watch: () => undefined,
-  leave: () => undefined,
-};

@@ -1,13 +1,19 @@
 import { accountRows } from './account-rows.ts';
 import { environmentRows } from './environment-rows.ts';
 import { publicRows } from './open-rows.ts';
+import { projectionRows } from './projection-rows.ts';
 import type { Call, Row } from './row.ts';
 
 /**
  * Every endpoint of the contract and of the service. A new route needs a row here, or the test of the table
  * fails: `row` where the request leaves everything as it is, `changing` and `creating` where it does not.
  */
-export const table: readonly Row[] = [...environmentRows, ...accountRows, ...publicRows];
+export const table: readonly Row[] = [
+  ...environmentRows,
+  ...projectionRows,
+  ...accountRows,
+  ...publicRows,
+];
 
 /** Those that this version has, with the request that the tests send. */
 export const served: readonly (Row & { readonly call: Call })[] = table.flatMap((row) =>
