@@ -6,7 +6,12 @@ import { records } from '#modules/records/projection/definition.ts';
 import { recordTables } from '#modules/records/read/tables.ts';
 import type { CallerFormat, CallerLimits, QueryableStore } from '#ports/projection-store.ts';
 
-export const sqlTables: ReadTables = { records: recordTables(1), runs: 'runs', logs: 'logs' };
+export const sqlTables: ReadTables = {
+  records: recordTables(1),
+  runs: 'runs',
+  logs: 'logs',
+  custom: [],
+};
 
 export const sqlLimits: CallerLimits = {
   seconds: 20,

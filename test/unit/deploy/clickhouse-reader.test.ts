@@ -41,7 +41,7 @@ beforeAll(async () => {
   await fillEnvironment(store, own, { word: 'own', stream: 1 });
   await fillEnvironment(store, other, { word: secret, stream: 2 });
   for (const uid of [own, other]) {
-    for (const statement of showStatements('gateway', viewsOf(uid, sqlTables), null))
+    for (const statement of showStatements('gateway', viewsOf(uid, sqlTables), [], null))
       await store.command(statement.replace('CURRENT_USER', 'svc'));
   }
 });

@@ -1,5 +1,6 @@
 import { entitiesOfEnvironment } from '#modules/access/environments/dependents.ts';
 import { environmentEntity } from '#modules/access/environments/entity.ts';
+import { customProjectionEntity } from '#modules/operations/custom-projections/entity.ts';
 import { projectionEntity } from '#modules/operations/projections/entity.ts';
 import type { Extension, ExtensionServices } from '../extension.ts';
 import { sqlRoutes } from './routes.ts';
@@ -36,7 +37,8 @@ function keepViews({ control, tables, logger }: ExtensionServices): AsyncDisposa
       logger.warn({ err }, 'the views of SQL queries could not be brought up to date');
     });
   };
-  const stop = control.view.onChange([projectionEntity, environmentEntity], then);
+  const kinds = [projectionEntity, customProjectionEntity, environmentEntity];
+  const stop = control.view.onChange(kinds, then);
   then();
   return {
     async [Symbol.asyncDispose]() {

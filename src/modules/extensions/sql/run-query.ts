@@ -1,12 +1,13 @@
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
-import type { CallerFormat, CallerQueries } from '#ports/projection-store.ts';
+import { readProjections } from '#modules/operations/custom-projections/queries.ts';
+import type { CallerFormat, CallerQueries, RowQueries } from '#ports/projection-store.ts';
 import { readTables, viewsOf } from './views.ts';
 
 export interface SqlDeps {
   readonly control: Pick<ControlPlane, 'view'>;
-  readonly tables: CallerQueries;
+  readonly tables: CallerQueries & RowQueries;
 }
 
 /** By store, the version of the views that each scope has there. */
@@ -19,7 +20,8 @@ export async function showViews(
 ): Promise<string> {
   const versions = shown.get(tables) ?? new Map<string, string>();
   shown.set(tables, versions);
-  const views = viewsOf(environmentUid, readTables(control.view));
+  const custom = await readProjections({ view: control.view, tables }, environmentUid);
+  const views = viewsOf(environmentUid, readTables(control.view, custom));
   if (versions.get(views.scope) !== views.version) {
     await tables.showViews(views);
     versions.set(views.scope, views.version);

@@ -1,5 +1,7 @@
 import type { ControlView } from '#control-plane/control-plane.ts';
 import { runs } from '#modules/functions/runs/ledger/projection.ts';
+import type { ReadProjection } from '#modules/operations/custom-projections/queries.ts';
+import { valuesColumn } from '#modules/operations/custom-projections/tables.ts';
 import { logs } from '#modules/operations/logs/projection.ts';
 import { records } from '#modules/records/projection/definition.ts';
 import { recordTables, type RecordTables } from '#modules/records/read/tables.ts';
@@ -10,20 +12,26 @@ import { activeGeneration, tableOf } from '#streams/projector/active-generation.
  * Grows with each change of a view. Views stay compatible: columns are added, never renamed, removed or given another
  * type or meaning (docs/sql.md#compatibility).
  */
-export const viewsVersion = 1;
+export const viewsVersion = 2;
 
 /** The tables of the active generations. */
 export interface ReadTables {
   readonly records: Pick<RecordTables, 'records' | 'history' | 'streams'>;
   readonly runs: string;
   readonly logs: string;
+  /** Those of projects, in the environment. */
+  readonly custom: readonly ReadProjection[];
 }
 
-export function readTables(view: Pick<ControlView, 'find'>): ReadTables {
+export function readTables(
+  view: Pick<ControlView, 'find'>,
+  custom: readonly ReadProjection[],
+): ReadTables {
   return {
     records: recordTables(activeGeneration(view, records)),
     runs: tableOf(view, runs),
     logs: tableOf(view, logs),
+    custom,
   };
 }
 
@@ -36,12 +44,14 @@ export function viewsOf(environmentUid: string, tables: ReadTables): CallerViews
   const environment = `environment_id = '${environmentUid}'`;
   return {
     scope: scopeOf(environmentUid),
-    version: `${viewsVersion} of ${tables.records.records}, ${tables.runs}, ${tables.logs}`,
+    version: `${viewsVersion} of ${[tables.records.records, tables.runs, tables.logs, ...tables.custom.map(({ table }) => table)].join(', ')}`,
     views: [
       ...recordViews(environment, tables.records),
       runsView(environment, tables.runs),
       attemptsView(environment, tables.logs),
       callsView(environment, tables.logs),
+      failuresView(tables.custom),
+      ...tables.custom.map(customView),
     ],
   };
 }
@@ -171,4 +181,31 @@ function callsView(environment: string, table: string): ReadView {
     FROM ${table} FINAL WHERE ${environment} AND NOT operation_type LIKE 'webhook:%'
       AND JSONHas(context, 'method') AND JSONHas(context, 'url')`,
   };
+}
+
+/** The rows of all records; of those with the same key, that of the record changed last. */
+function customView({ name, table, version: { columns, key } }: ReadProjection): ReadView {
+  const values = columns.map((column) => `${valuesColumn(column.name)} AS \`${column.name}\``);
+  const names = columns.map((column) => `\`${column.name}\``).join(', ');
+  const rows = `FROM ${table} FINAL ARRAY JOIN ${values.join(', ')}`;
+  if (key.length === 0) return { name, select: `SELECT ${names} ${rows}` };
+  return {
+    name,
+    select: `SELECT ${names} ${rows} ORDER BY _modified_at DESC, _stream_id, _record_id
+      LIMIT 1 BY ${key.map((column) => `\`${column}\``).join(', ')}`,
+  };
+}
+
+/** Records whose change could not be mapped; without rows where there is no projection. */
+function failuresView(custom: readonly ReadProjection[]): ReadView {
+  const columns = (source: string): string =>
+    `SELECT ${source} AS projection, ${text('_integration')} AS integration, _connection_id AS connection_id,
+      ${text('_model')} AS model, ${text('_variant')} AS variant, _record_id AS record_id,
+      _modified_at AS last_modified_at, _error AS error`;
+  const none = `${columns("''")} FROM (SELECT '' AS _integration, '' AS _connection_id, '' AS _model, '' AS _variant,
+    '' AS _record_id, toDateTime64(0, 6, 'UTC') AS _modified_at, '' AS _error) WHERE false`;
+  const all = custom.map(
+    ({ name, table }) => `${columns(`'${name}'`)} FROM ${table} FINAL WHERE _error != ''`,
+  );
+  return { name: 'v_projection_failures', select: [none, ...all].join(' UNION ALL ') };
 }
