@@ -7,6 +7,13 @@ import { mayPrompt, type Context } from '../context.ts';
 import { withIntegrations } from '../deploy/missing-integrations.ts';
 import { packageFunctions, type Deployment } from '../deploy/package.ts';
 import { isDestructive, isEmpty, planLines, resultLines } from '../deploy/plan.ts';
+import {
+  changesNothing,
+  performProjections,
+  planProjections,
+  projectionLines,
+  type ProjectionPlan,
+} from '../deploy/projections.ts';
 import { exitCodes, CommandFailure, usageError } from '../exit.ts';
 import type { Output } from '../output.ts';
 import { functionPath, kinds } from '../project-layout.ts';
@@ -23,7 +30,10 @@ const options = {
   sync: ['-s, --sync <name>', 'only this sync; nothing is removed'],
   action: ['-a, --action <name>', 'only this action; nothing is removed'],
   integration: ['-i, --integration <id>', 'only this integration; removals are limited to it'],
-  prune: ['--prune', 'also remove the functions of integrations that the project does not contain'],
+  prune: [
+    '--prune',
+    'also remove projections, and functions of integrations, that the project does not contain',
+  ],
   'allow-destructive': ['--allow-destructive', 'with --auto-confirm: remove without asking'],
   'allow-breaking': [
     '--allow-breaking',
@@ -44,7 +54,7 @@ export const deploy = defineCommand({
   summary: 'Deploy the functions to an environment of the service',
   about: `Compiles the project, shows the changes and deploys it. The project is authoritative for its integrations: their
 deployed functions that are no longer in index.ts are removed. Functions of other integrations stay, unless --prune is
-given.`,
+given. Projections that are no longer in index.ts stay as well, unless --prune is given.`,
   options,
   help: `Variables
   SVC_ENV                        the environment when none is named (dev)
@@ -69,7 +79,8 @@ Examples
     await using sandbox = await context.openSandbox();
     const progress = showProgress(context.output, phases);
     const compiled = await compileStep(context, values, sandbox, progress);
-    const deployment = packageFunctions(compiled.functions, values, values.version);
+    const { functions, projections } = compiled;
+    const deployment = packageFunctions(functions, values, values.version, projections);
     const autoConfirm = values['auto-confirm'] === true || context.environment.deployAutoConfirm;
     const allowDestructive = values['allow-destructive'] === true;
     const allowBreaking = values['allow-breaking'] === true;
@@ -120,24 +131,39 @@ export async function performDeployment(
     const plan = await withIntegrations(client, project, () =>
       client.request(path, { body: preview }),
     );
-    for (const line of planLines(plan, output.paint)) {
-      if (isJson) output.note(line);
-      else output.result(line);
-    }
-    if (isEmpty(plan) && !plan.syncs_pending) {
-      const { syncs_pending: _pending, ...unchanged } = plan;
-      if (isJson) output.result(JSON.stringify(unchanged));
+    const ofProjections = await planProjections(
+      client,
+      deployment.projections,
+      deployment.isPruned,
+    );
+    const lines = [
+      ...planLines(plan, output.paint),
+      ...projectionLines(ofProjections, output.paint),
+    ];
+    lines.forEach((line) => (isJson ? output.note(line) : output.result(line)));
+    const { syncs_pending: isPending, ...unchanged } = plan;
+    const areFunctionsAsDeployed = isEmpty(plan) && !isPending;
+    const shown = (done: DeployPlan): string =>
+      JSON.stringify(ofProjections === null ? done : { ...done, projections: ofProjections });
+    if (areFunctionsAsDeployed && changesNothing(ofProjections)) {
+      if (isJson) output.result(shown(unchanged));
       return;
     }
-    await confirm(context, plan, consent);
+    await confirm(context, plan, ofProjections, consent);
     progress(`Deploying ${counted(deployment.functions.length, 'function')}`);
-    const done = await client.request('POST /functions/deployments/bundle', { body });
+    const done = areFunctionsAsDeployed
+      ? unchanged
+      : await client.request('POST /functions/deployments/bundle', { body });
+    if (ofProjections !== null) {
+      await performProjections(client, deployment.projections, ofProjections);
+    }
     if (isJson) {
-      output.result(JSON.stringify(done));
+      output.result(shown(done));
       return;
     }
-    output.result('');
-    for (const line of resultLines(done, deployment.version)) output.result(line);
+    const deployedLines = areFunctionsAsDeployed ? [] : resultLines(done, deployment.version);
+    const changed = changesNothing(ofProjections) ? [] : ['Successfully deployed the projections.'];
+    for (const line of ['', ...deployedLines, ...changed]) output.result(line);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     throw new CommandFailure(`The deployment failed:\n  ${refusalText(error)}`, deployFailed);
@@ -148,11 +174,12 @@ export async function performDeployment(
 async function confirm(
   context: Pick<Context, 'prompt'>,
   plan: DeployPlan,
+  ofProjections: ProjectionPlan | null,
   consent: Consent,
 ): Promise<void> {
   const isAllowed = consent.allowDestructive && consent.autoConfirm;
   const open = [
-    ...(isDestructive(plan) && !isAllowed
+    ...((isDestructive(plan) || (ofProjections?.deleted.length ?? 0) > 0) && !isAllowed
       ? ['removes something: add --allow-destructive and --auto-confirm to confirm']
       : []),
     ...(plan.breaking.length > 0 && !consent.allowBreaking

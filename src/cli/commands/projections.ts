@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, Projection, ProjectionGeneration } from '#client/index.ts';
+import { counted } from '#kernel/counted.ts';
+import { printable } from '#kernel/printable.ts';
 import { accountHelp, confirm, withAccount } from '../account.ts';
 import { defineCommand, type Options, type ValuesOf } from '../command.ts';
 import { type Context, stopOnInterrupt } from '../context.ts';
@@ -12,6 +14,7 @@ import {
   verificationLines,
   type Verification,
 } from '../projections/show.ts';
+import { environmentOption, inEnvironment } from '../service-command.ts';
 
 const options = {
   pace: ['--pace <1-100>', 'rebuild: share of the time it may take, in percent (75)'],
@@ -19,6 +22,7 @@ const options = {
   force: ['--force', 'switch: also without verification'],
   detach: ['--detach', 'rebuild: do not wait'],
   'dry-run': ['--dry-run', 'rebuild: only print how much it would read and store'],
+  environment: environmentOption,
   generation: ['--generation <n>', 'pause, resume, drop: this generation'],
   yes: ['-y, --yes', 'do not ask'],
   json: ['--json', 'the projection as JSON on stdout'],
@@ -48,6 +52,8 @@ export const projections = defineCommand({
     'rollback <name>': 'activate the former tables again',
     'pause <name>': 'pause the build (or --generation)',
     'resume <name>': 'resume the build (or --generation)',
+    'failures <name>': 'a projection of the project: the records that it could not map',
+    'delete <name>': 'a projection of the project: remove it with its tables',
     'drop <name>': 'drop the inactive tables; ends a rebuild (or --generation)',
   },
   defaultWord: 'list',
@@ -61,15 +67,51 @@ Exit codes
 Examples
   svc projections list
   svc projections rebuild records --switch --yes
-  svc projections rollback records`,
+  svc projections rollback records
+  svc projections failures contacts -e dev
+  svc projections delete contacts -e dev --yes`,
 
   async run({ word, positionals, values }, context) {
     const [name = ''] = positionals;
+    if (word === 'delete' || word === 'failures') {
+      await inEnvironment(context, values, async (client) => {
+        await tasksOfProjects[word]({ context, client, name, values });
+      });
+      return;
+    }
     await withAccount(context, async (client) => {
       await tasks[word]({ context, client, name, values });
     });
   },
 });
+
+/** With a key of the environment, by the name in the project. */
+const tasksOfProjects = {
+  async delete({ context, client, name, values }: Task): Promise<void> {
+    await confirm(context, values, `Delete the projection ${name} with its tables?`);
+    await client.request('DELETE /custom-projections/{name}', { params: { name } });
+    context.output.result(
+      values.json === true ? JSON.stringify({ success: true }) : `Deleted ${name}`,
+    );
+  },
+  async failures({ context, client, name, values }: Task): Promise<void> {
+    const { data } = await client.request('GET /custom-projections');
+    const found = data.find((one) => one.name === name);
+    if (found === undefined) {
+      throw new CommandFailure(`The projection "${name}" is not deployed in this environment`);
+    }
+    if (values.json === true) {
+      context.output.result(JSON.stringify(found));
+      return;
+    }
+    const { failed_records: count, failures } = found;
+    context.output.note(`${counted(count, 'record')} could not be mapped`);
+    for (const one of failures) {
+      const { integration, connection_id: connection, model, record_id: id, error } = one;
+      context.output.result(printable(`${integration} ${connection} ${model} ${id}: ${error}`));
+    }
+  },
+} as const;
 
 const tasks = {
   list,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Input } from '#client/index.ts';
 import type { JsonObject } from '#kernel/stable-json.ts';
-import type { CompiledFunction } from '../compiler/compile.ts';
+import type { CompiledFunction, CompiledProjection } from '../compiler/compile.ts';
 import { CommandFailure, usageError } from '../exit.ts';
 
 export type DeployRequest = Input<'POST /functions/deployments/bundle'>['body'];
@@ -23,6 +23,9 @@ export interface Deployment {
   /** The same with digests in place of the files. */
   readonly preview: PreviewRequest;
   readonly functions: readonly CompiledFunction[];
+  readonly projections: readonly CompiledProjection[];
+  /** Whether projections that the project does not contain are removed. */
+  readonly isPruned: boolean;
   /** The label of a function: the one of this deployment, or its own. */
   readonly version: (name: string, type: string, integrationId: string) => string;
 }
@@ -35,6 +38,7 @@ export function packageFunctions(
   all: readonly CompiledFunction[],
   selection: Selection,
   version: string | undefined,
+  projections: readonly CompiledProjection[] = [],
 ): Deployment {
   const { functions, reconciliationScope } = select(all, selection);
   const labeled = functions.map((one): CompiledFunction => {
@@ -43,6 +47,9 @@ export function packageFunctions(
   });
   return {
     functions: labeled,
+    // A selection is of functions.
+    projections: isWhole(selection) ? projections : [],
+    isPruned: selection.prune === true,
     request: deployRequest(reconciliationScope, labeled),
     preview: previewRequest(reconciliationScope, labeled),
     version: (name, type, integrationId) =>
@@ -52,6 +59,9 @@ export function packageFunctions(
       )?.artifact.version ?? '',
   };
 }
+
+const isWhole = ({ sync, action, integration }: Selection): boolean =>
+  (sync ?? action ?? integration) === undefined;
 
 function select(
   all: readonly CompiledFunction[],
