@@ -44,8 +44,8 @@ const put = (query: string) => world.gateway.call('PUT', `${path}${query}`);
 describe('a typed topic with old rows and structured keys', () => {
   it('has the row before each update, the first after the opt-in too', async () => {
     await save({ id: 'a', name: 'first' }, { id: 'b', name: 'B' });
-    expect(succeeded(await put('?before=true&key=struct'))).toMatchObject({
-      data: { before: true, key: 'struct' },
+    expect(succeeded(await put('?before=true&ts_ns=true&key=struct'))).toMatchObject({
+      data: { before: true, ts_ns: true, key: 'struct' },
     });
     await messagesOf('a', 1);
     await save({ id: 'a', name: 'second' }, { id: 'b', name: 'B' });
@@ -99,7 +99,7 @@ describe('a typed topic with old rows and structured keys', () => {
   it('publishes the latest state of each record once more on request, while records change', async () => {
     const people = (name: string) => ['a', 's', 't'].map((id) => ({ id, name: `${name} ${id}` }));
     await save(...people('before'));
-    const named = (name: string) => put(`?before=true&key=struct&snapshot=${name}`);
+    const named = (name: string) => put(`?before=true&ts_ns=true&key=struct&snapshot=${name}`);
     const incremental = async (count: number) => {
       const fits = ({ messages }: { messages: readonly TypedMessage[] }) =>
         messages.filter(isIncremental).length >= count;
@@ -127,14 +127,14 @@ describe('a typed topic with old rows and structured keys', () => {
   it('keeps its format: another is refused, and named', async () => {
     for (const [query, words] of [
       ['', /keys are structures/],
-      ['?key=struct', /written with old rows/],
+      ['?key=struct', /written with old rows and with nanoseconds/],
     ] as const) {
       const answer = await put(query);
       expect(answer).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } });
       expect(JSON.stringify(answer.body)).toMatch(words);
     }
     expect(await put('?key=number')).toMatchObject({ status: 400 });
-    succeeded(await put('?before=true&key=struct'));
+    succeeded(await put('?before=true&ts_ns=true&key=struct'));
     succeeded(await world.gateway.call('DELETE', path));
     expect((await put('?before=true')).status).toBe(409);
     expect(succeeded(await put('?key=struct'))).toMatchObject({ data: { before: false } });

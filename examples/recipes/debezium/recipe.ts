@@ -52,7 +52,7 @@ export async function playDebezium(report: Report): Promise<Unwrapped> {
   const crm = await world.crm.connect();
   const first = contacts(count, 'first');
   await syncContacts(crm, first);
-  const path = '/typed-topics/crm/Contact?before=true&key=struct';
+  const path = '/typed-topics/crm/Contact?before=true&ts_ns=true&key=struct';
   succeeded(await world.crm.gateway.call('PUT', path));
   await createTopic(world, deadLetters);
   report('creating the connector of deploy/connect/jdbc-unwrapped.json');

@@ -208,11 +208,11 @@ const propertiesOf = ({ properties }: JsonObject): JsonObject => objectOf(proper
 /** Nanoseconds since the Unix epoch as decimal text: no double holds them. */
 type Nanos = string;
 
-/** A time in the three units of Debezium. */
-export const timesOf = (at: Micros) => ({
+/** A time in the three units of Debezium; nanoseconds by choice. */
+export const timesOf = (at: Micros, hasNanoseconds = false) => ({
   ts_ms: Math.floor(at / 1000),
   ts_us: at,
-  ts_ns: `${at}000`,
+  ts_ns: hasNanoseconds ? `${at}000` : null,
 });
 
 /** A row of a typed topic: the model's fields, `_extra`, and the common fields. */
@@ -233,7 +233,7 @@ export interface Envelope {
     /** When the record changed. */
     readonly ts_ms: number;
     readonly ts_us: Micros;
-    readonly ts_ns: Nanos;
+    readonly ts_ns: Nanos | null;
     readonly snapshot: Snapshot;
     readonly connection_id: string;
     readonly sync: string | null;
@@ -246,7 +246,7 @@ export interface Envelope {
   /** When this message was created. */
   readonly ts_ms: number;
   readonly ts_us: Micros;
-  readonly ts_ns: Nanos;
+  readonly ts_ns: Nanos | null;
   readonly transaction: null;
 }
 
@@ -336,7 +336,7 @@ function envelope(address: string, model: string, value: object): object {
       field('op', 'string', 'c created, u updated, d deleted, r read again by a backfill.'),
       optional('ts_ms', 'long', 'When this message was made, in milliseconds.'),
       optional('ts_us', 'long', 'The same in microseconds.'),
-      optional('ts_ns', nanos, 'The same in nanoseconds.'),
+      optional('ts_ns', nanos, 'The same in nanoseconds; null unless the opt-in asks for it.'),
       optional('transaction', block, 'Always null: records change one by one.'),
     ],
   };
@@ -361,7 +361,7 @@ const source = {
     field('variant', 'string', 'Variant of the sync.'),
     field('seq', 'long', 'stream_seq of the change on the records topic.'),
     optional('ts_us', 'long', 'When the record changed, in microseconds.'),
-    optional('ts_ns', nanos, 'The same in nanoseconds.'),
+    optional('ts_ns', nanos, 'The same in nanoseconds; null unless the opt-in asks for it.'),
   ],
 };
 

@@ -123,6 +123,10 @@ const shown = representation<TypedTopic & { readonly topic: string }>()({
     z.boolean().describe('Whether updates have the row as it was.'),
     ({ hasBefore }) => hasBefore ?? false,
   ],
+  ts_ns: [
+    z.boolean().describe('Whether times are in nanoseconds too.'),
+    ({ hasNanoseconds }) => hasNanoseconds ?? false,
+  ],
   key: [
     keyFormat.describe(
       'Whether keys are text, or a structure for the JSON converter of Kafka Connect.',
@@ -151,6 +155,7 @@ const typedTopicShape = shown.schema.meta({
       topic: 'svc.cdc.dev.crm-prod.Contact.v1',
       subject: 'svc.cdc.dev.crm-prod.Contact.v1-value',
       before: false,
+      ts_ns: false,
       key: 'text',
       snapshot: null,
       enabled_at: '2026-02-01T08:00:00.000Z',
@@ -191,6 +196,12 @@ const enable = defineRoute({
       .enum(['true', 'false'])
       .optional()
       .describe('Whether updates have the row as it was, at the cost of memory. Default: false.'),
+    ts_ns: z
+      .enum(['true', 'false'])
+      .optional()
+      .describe(
+        'Whether times are in nanoseconds too, which exceed the exact numbers of JavaScript. Default: false.',
+      ),
     key: keyFormat.optional().describe('Form of the keys. Default: text.'),
     snapshot: text(1, 100)
       .optional()
@@ -207,6 +218,7 @@ const enable = defineRoute({
     const { snapshot } = query;
     const format = {
       ...(query.before === 'true' && { hasBefore: true as const }),
+      ...(query.ts_ns === 'true' && { hasNanoseconds: true as const }),
       ...(query.key === 'struct' && { hasStructKey: true as const }),
       ...(snapshot !== undefined && { snapshot }),
     };

@@ -21,6 +21,8 @@ export interface TypedTopic {
   readonly endedAt: Instant | null;
   /** Whether updates have the row as it was; absent = not. */
   readonly hasBefore?: true;
+  /** Whether messages have nanoseconds, which readers in JavaScript refuse by default; absent = not. */
+  readonly hasNanoseconds?: true;
   /** Whether keys are a structure for Kafka Connect; absent = text. Never changes while the topic has messages. */
   readonly hasStructKey?: true;
   /** Name of the last snapshot that was requested; absent = only the filling of the opt-in. */
@@ -28,7 +30,7 @@ export interface TypedTopic {
 }
 
 /** The format that an opt-in chooses. */
-export type TypedTopicFormat = Pick<TypedTopic, 'hasBefore' | 'hasStructKey'>;
+export type TypedTopicFormat = Pick<TypedTopic, 'hasBefore' | 'hasNanoseconds' | 'hasStructKey'>;
 
 export type TypedTopicEvent =
   | { readonly type: 'TypedTopicEnabled'; readonly typedTopic: TypedTopic }
@@ -120,8 +122,13 @@ const snapshotRequested = ({ snapshot }: EnableTypedTopic, state: TypedTopic): T
     ? []
     : [{ type: 'TypedTopicSnapshotRequested', snapshot }];
 
-const formatOf = ({ hasBefore, hasStructKey }: TypedTopicFormat): TypedTopicFormat => ({
+const formatOf = ({
+  hasBefore,
+  hasNanoseconds,
+  hasStructKey,
+}: TypedTopicFormat): TypedTopicFormat => ({
   ...(hasBefore && { hasBefore }),
+  ...(hasNanoseconds && { hasNanoseconds }),
   ...(hasStructKey && { hasStructKey }),
 });
 
@@ -131,8 +138,10 @@ function refuseOtherFormat(command: EnableTypedTopic, state: TypedTopic): void {
     const message = `The topic ${state.address} has messages whose keys are ${state.hasStructKey ? 'structures' : 'text'}: keep them, or opt in after they have expired.`;
     throw new GatewayError('conflict', { message });
   }
-  if (state.endedAt !== null || state.hasBefore === command.hasBefore) return;
-  const message = `The topic ${state.address} is written ${state.hasBefore ? 'with' : 'without'} old rows: delete the typed topic first, then opt in again.`;
+  if (state.endedAt !== null) return;
+  const { hasBefore, hasNanoseconds } = state;
+  if (hasBefore === command.hasBefore && hasNanoseconds === command.hasNanoseconds) return;
+  const message = `The topic ${state.address} is written ${hasBefore ? 'with' : 'without'} old rows and ${hasNanoseconds ? 'with' : 'without'} nanoseconds: delete the typed topic first, then opt in again.`;
   throw new GatewayError('conflict', { message });
 }
 

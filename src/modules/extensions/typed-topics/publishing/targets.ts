@@ -220,6 +220,7 @@ function envelopeOf(
   const { record_id: recordId, connection_id: connectionId, variant } = change;
   const ref = { recordId, connectionId: connectionId ?? '', variant };
   const row = target.row(ref, op === 'd', payloadOf(change));
+  const { hasNanoseconds } = target.typed;
   return {
     before: op === 'd' ? row : beforeOf(op, previous, (payload) => target.row(ref, false, payload)),
     after: op === 'd' ? null : row,
@@ -227,7 +228,7 @@ function envelopeOf(
       version,
       connector: 'svc',
       name: target.typed.address,
-      ...timesOf(change.occurred_at),
+      ...timesOf(change.occurred_at, hasNanoseconds),
       snapshot,
       connection_id: ref.connectionId,
       sync: change.sync_name,
@@ -235,7 +236,7 @@ function envelopeOf(
       seq: change.stream_seq,
     },
     op,
-    ...timesOf(clock.nowMicros()),
+    ...timesOf(clock.nowMicros(), hasNanoseconds),
     transaction: null,
   };
 }

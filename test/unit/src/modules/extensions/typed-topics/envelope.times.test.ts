@@ -24,7 +24,7 @@ const event: Envelope = {
     version: '1.0.0',
     connector: 'svc',
     name: address,
-    ...timesOf(at),
+    ...timesOf(at, true),
     snapshot: 'false',
     connection_id: 'ada',
     sync: null,
@@ -32,7 +32,7 @@ const event: Envelope = {
     seq: 1,
   },
   op: 'c',
-  ...timesOf(at),
+  ...timesOf(at, true),
   transaction: null,
 };
 
@@ -44,7 +44,7 @@ describe('the times of an envelope', () => {
     const codec = codecOf(newer, 2);
     const read = codec.decode(codec.encode(event));
     expect(read.ts_ns).toBe('1767225600123456000');
-    expect(read.source).toMatchObject(timesOf(at));
+    expect(read.source).toMatchObject(timesOf(at, true));
   });
 
   it('are read by earlier readers, and messages of earlier writers have none in nanoseconds', () => {

@@ -78,7 +78,7 @@ describe('a model with a typed topic', () => {
   });
 
   it('keeps its format, and after it was ended that of its keys', () => {
-    const choice = { hasBefore: true, hasStructKey: true } as const;
+    const choice = { hasBefore: true, hasNanoseconds: true, hasStructKey: true } as const;
     const chosen = { type: 'TypedTopicEnabled', typedTopic: { ...state, ...choice } } as const;
     given(typedTopic).when(enable(choice)).then(chosen);
     given(typedTopic, chosen).when(enable(choice)).then();
@@ -89,7 +89,7 @@ describe('a model with a typed topic', () => {
     given(typedTopic, chosen, ended)
       .when(enable({ hasBefore: true }))
       .refused('conflict');
-    const { hasBefore: _, ...withoutBefore } = { ...state, ...choice };
+    const { hasBefore: _, hasNanoseconds: __, ...withoutBefore } = { ...state, ...choice };
     given(typedTopic, chosen, ended)
       .when(enable({ hasStructKey: true }))
       .then({ type: 'TypedTopicEnabled', typedTopic: withoutBefore });
