@@ -9,3 +9,6 @@ export class ThreadFailure extends Error {
     super(`The ${thread} thread failed: ${line}`, { cause: reason });
   }
 }
+
+/** A start has failed, and a thread of it cannot be ended: only the end of the process ends it. */
+export class UnendedThread extends ThreadFailure {}

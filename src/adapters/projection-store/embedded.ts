@@ -2,6 +2,7 @@ import type { ClickHouseClientConfigOptions } from '@clickhouse/client';
 import { createClient } from '@clickhouse/client';
 import type { ConnectionSettings } from './caller-query.ts';
 import { drain, settingsOf, connectionSettings, type Connection } from './connection.ts';
+import { runStatement } from './statements.ts';
 
 /**
  * The engine looks at its memory every 50 ms, which takes 0.2 % of a core at rest: it is there for limits close to the
@@ -30,23 +31,25 @@ export async function openEmbedded(path: string): Promise<Connection> {
   type EngineConnection = NonNullable<ClickHouseClientConfigOptions['connection']>;
   const client = createClient({ connection: connection as unknown as EngineConnection });
   return {
-    run: async (query, { params } = {}) => {
-      const answer = await client.exec({
-        query,
-        ...(params === undefined ? {} : { query_params: connectionSettings(params) }),
-      });
-      return drain(answer.stream);
-    },
+    run: (query, { params } = {}) =>
+      runStatement(async () => {
+        const answer = await client.exec({
+          query,
+          ...(params === undefined ? {} : { query_params: connectionSettings(params) }),
+        });
+        return drain(answer.stream);
+      }),
     // The client's own insert would convert the bytes to a string and back.
-    insert: async (insert) => {
-      await connection.chdb.rawInsert({
-        table: insert.table,
-        columns: [...insert.columns],
-        values: insert.rows,
-        format: 'TSV',
-        settings: settingsOf(insert),
-      });
-    },
+    insert: (insert) =>
+      runStatement(async () => {
+        await connection.chdb.rawInsert({
+          table: insert.table,
+          columns: [...insert.columns],
+          values: insert.rows,
+          format: 'TSV',
+          settings: settingsOf(insert),
+        });
+      }),
     close: () => client.close(),
   };
 }

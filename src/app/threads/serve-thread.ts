@@ -1,4 +1,5 @@
 import { workerData } from 'node:worker_threads';
+import { settleStatements } from '#adapters/projection-store/statements.ts';
 import { connect, type Methods, type Peer } from '#adapters/threads/rpc.ts';
 import { trimWhenQuiet } from '#adapters/threads/trim-memory.ts';
 import { systemClock } from '#kernel/time.ts';
@@ -20,7 +21,10 @@ export type ThreadWork = (
   main: Peer,
 ) => Promise<Methods>;
 
-/** The main function of every worker thread: `open` starts its task, `close` ends it in reverse. */
+/**
+ * The main function of every worker thread: `open` starts its task, `close` ends it in reverse, `settle` makes it ready
+ * to be terminated in the middle of `open`.
+ */
 export function serveThread(task: ThreadWork): void {
   const data = workerData as ThreadData;
   lowerThreadPriority(data.stepsBack);
@@ -45,6 +49,7 @@ export function serveThread(task: ThreadWork): void {
       });
     },
     close: () => stack.disposeAsync(),
+    settle: settleStatements,
   };
   const main = connect(data.port, served);
 }

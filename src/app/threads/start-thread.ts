@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Peer } from '#adapters/threads/rpc.ts';
 import { startPeer } from '#adapters/threads/start-peer.ts';
-import { ThreadFailure } from '#kernel/thread-failure.ts';
+import { ThreadFailure, UnendedThread } from '#kernel/thread-failure.ts';
 import { transferOf } from '../process/open-log.ts';
 import type { ThreadData } from './thread-context.ts';
 
@@ -54,6 +55,9 @@ export async function startThread(
     const open = prepare().then(() => peer.call('open', []));
     await Promise.race([open, failed, othersFailed]);
   } catch (error) {
+    if (!(await isSettled(peer))) {
+      throw new UnendedThread(input.name, new Error(unsettled, { cause: error }));
+    }
     await end();
     throw error;
   }
@@ -67,6 +71,19 @@ export async function startThread(
       await end();
     },
   };
+}
+
+/** Longest wait for a statement of the tables when a start has failed. */
+const settledWithinMs = 10_000;
+const unsettled = 'the start failed, and a statement of the tables does not end';
+
+/** Whether the thread can be terminated. One that has ended by itself can. */
+async function isSettled(peer: Peer): Promise<boolean> {
+  const settled = peer.call('settle', []).then(
+    () => true,
+    () => true,
+  );
+  return Promise.race([settled, sleep(settledWithinMs, false, { ref: false })]);
 }
 
 /** Replays the thread's last report to later listeners. */

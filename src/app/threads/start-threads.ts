@@ -1,3 +1,4 @@
+import { UnendedThread } from '#kernel/thread-failure.ts';
 import type { Config } from '../config/config.ts';
 import { coordinationAccess } from '../process/open-coordination.ts';
 import type { ProcessContext } from '../process/process-context.ts';
@@ -62,8 +63,10 @@ export async function startThreads(
       : Promise.resolve(null),
   ] as const;
   for (const one of starting) one.catch(fail);
-  for (const one of await Promise.allSettled(starting))
+  for (const one of await Promise.allSettled(starting)) {
     if (one.status === 'fulfilled') stack.use(one.value);
+    else if (one.reason instanceof UnendedThread) throw one.reason;
+  }
   const [owners, projection] = await Promise.all(starting);
   return { owners, projection, all: [owners, projection].filter((thread) => thread !== null) };
 }
