@@ -20,7 +20,7 @@ import { Page } from '../../shell/page.tsx';
 import { NextChanges } from './next-changes.tsx';
 import { Parked } from './parked.tsx';
 import { feedStart, fromOf, StartFields } from './start-fields.tsx';
-import { modelOf, Progress } from './subscriptions.tsx';
+import { modelOf, Progress, targetOf } from './subscriptions.tsx';
 
 export function Subscription(): JSX.Element {
   const { can, path } = useAccess();
@@ -97,6 +97,7 @@ function Position({ subscription }: { readonly subscription: Shown }): JSX.Eleme
               ),
             ],
             ['Model', modelOf(subscription) ?? 'all'],
+            ['Target', targetOf(subscription) ?? 'read by a program'],
             ['Created', <Time key="created" at={created} />],
           ]}
         />
@@ -104,14 +105,16 @@ function Position({ subscription }: { readonly subscription: Shown }): JSX.Eleme
           <Link href={path(`/changes?${feed.toString()}`)}>Follow these changes live</Link>
         )}
       </div>
-      <div class="card padded stack">
-        <h2>Read it</h2>
-        <p class="muted">
-          A program reads a page, processes it, and commits its cursor. What was not committed comes
-          again. What it cannot process it parks, and goes on.
-        </p>
-        <Code label="Command" text={`npx svc subscriptions read ${name} --limit 100 --commit`} />
-      </div>
+      {subscription.target === null && (
+        <div class="card padded stack">
+          <h2>Read it</h2>
+          <p class="muted">
+            A program reads a page, processes it, and commits its cursor. What was not committed
+            comes again. What it cannot process it parks, and goes on.
+          </p>
+          <Code label="Command" text={`npx svc subscriptions read ${name} --limit 100 --commit`} />
+        </div>
+      )}
     </>
   );
 }

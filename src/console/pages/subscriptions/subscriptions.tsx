@@ -89,6 +89,7 @@ const columnsOf = (path: (page: string) => string): readonly Column<Subscription
       ),
   },
   { title: 'Model', narrow: 'below', cell: (one) => <Clip text={modelOf(one) ?? 'all'} /> },
+  { title: 'Target', cell: (one) => <Clip text={targetOf(one) ?? 'read by a program'} /> },
   {
     title: 'Behind',
     fit: 'end',
@@ -111,13 +112,20 @@ const columnsOf = (path: (page: string) => string): readonly Column<Subscription
 ];
 
 /** The model with its variant; null: of all. */
-export const modelOf = ({ model, variant }: Subscription): string | null =>
-  [model, variant].filter(Boolean).join(' · ') || null;
+export const modelOf = ({ model, models, variant }: Subscription): string | null =>
+  [models?.join(', ') ?? model, variant].filter(Boolean).join(' · ') || null;
 
-/** Whether its reader has set changes aside, or has processed every change of the log. */
+/** To which the gateway delivers the changes; null: its reader asks for them. */
+export function targetOf({ target }: Subscription): string | null {
+  if (target === null) return null;
+  return target.type === 'webhook' ? target.url : `function ${target.name}`;
+}
+
+/** Whether its reader has set changes aside, its target refuses them, or it has processed every change of the log. */
 export function Progress({ subscription }: { readonly subscription: Subscription }): JSX.Element {
-  const { behind, parked, committed_at: at } = subscription;
+  const { behind, failing, parked, committed_at: at } = subscription;
   if (parked > 0) return <Badge tone="warn">{parked} parked</Badge>;
+  if (failing > 0) return <Badge tone="bad">failing</Badge>;
   if (behind === 0) return <Badge tone="good">caught up</Badge>;
   return at === null ? <Badge>not read yet</Badge> : <Badge tone="info">behind</Badge>;
 }
