@@ -7,8 +7,8 @@ import { useAccess } from '../../session/context.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 
-type Shown = Answer<'GET /integrations/{uniqueKey}'>['data'];
-type Setting = Shown['rate_limit'];
+type ShownIntegration = Answer<'GET /integrations/{uniqueKey}'>['data'];
+type Setting = ShownIntegration['rate_limit'];
 type Limit = Exclude<Setting, string>;
 
 const usual: Limit = { requests: 100, seconds: 60, per: 'integration' };
@@ -40,7 +40,7 @@ export function RateLimit({ integration }: RateLimitProps): JSX.Element {
   );
 }
 
-function inWords({ rate_limit_use: use }: Shown): string {
+function inWords({ rate_limit_use: use }: ShownIntegration): string {
   const limit = use?.limit ?? null;
   if (limit === null) return 'Requests are sent as they come.';
   const { requests, seconds, per } = limit;

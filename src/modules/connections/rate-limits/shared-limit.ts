@@ -6,7 +6,7 @@ import { reportedPauseMs } from '../providers/call-retry.ts';
 import type { Provider } from '../providers/definition.ts';
 import type { SharedLimit } from './limit-of-call.ts';
 
-/** So that those who wait for the same moment do not ask at once. */
+/** Waiting calls do not ask at the same moment. */
 const spreadMs = 50;
 
 type Budgets = Pick<Coordination, 'takeCall' | 'pauseCalls'>;
