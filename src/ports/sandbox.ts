@@ -377,7 +377,7 @@ export interface FunctionDefinition {
   /** Of an on-change function, which names its models: their schemas are those of syncs. */
   readonly delivery?: ChangeDelivery;
   // projections
-  readonly projection: ProjectionDefinition | null;
+  readonly projection?: ProjectionDefinition;
 }
 
 /** What a projection declares besides its mapping. */

@@ -16,6 +16,7 @@ import type {
 import { withoutSourceMap } from '#rules/source-map.ts';
 import { SandboxChild } from './child-process.ts';
 import type { GuestOrder } from './guest/runtime.ts';
+import { mappingContext, mappingDriver } from './mapping-driver.ts';
 
 export interface SandboxOptions {
   /** Concurrent runs in one process; a crash interrupts all of them. Default 8. */
@@ -127,12 +128,28 @@ class ProcessSandbox implements WarmableSandbox {
   async map(request: MapRequest): Promise<RunResult> {
     const { fileName, changes, limits, signal } = request;
     const bundle = withoutSourceMap(request.bundle);
-    const order: GuestOrder = { task: 'map', fileName, changes };
-    return this.#runIn(
+    const order: GuestOrder = {
+      task: 'run',
+      fileName,
+      type: 'action',
+      entry: 'exec',
+      // As a text: its numbers are read as JSON has them.
+      input: JSON.stringify(changes),
+      context: mappingContext,
+    };
+    const result = await this.#runIn(
       false,
-      { bundle, fileName, order: JSON.stringify(order), limits, signal },
+      {
+        bundle: `${bundle}\n${mappingDriver}`,
+        fileName,
+        order: JSON.stringify(order),
+        limits,
+        signal,
+      },
       {},
     );
+    if (result.status === 'error' || result.output === undefined) return result;
+    return { ...result, output: String(JSON.parse(result.output)) };
   }
 
   async describe(bundle: string, fileName: string): Promise<FunctionDefinition> {
@@ -313,13 +330,16 @@ export const definitionSchema = z.object({
     .exactOptional(),
   projection: z
     .object({
-      models: z.array(z.string()),
-      integrations: z.array(z.string()).nullable(),
+      from: z.object({
+        models: z.array(z.string()).default([]),
+        integrations: z.array(z.string()).nullable().default(null),
+      }),
       row: jsonObject,
-      key: z.array(z.string()),
+      key: z.array(z.string()).default([]),
       hasMap: z.boolean(),
     })
-    .nullable(),
+    .transform(({ from, ...others }) => ({ ...from, ...others }))
+    .exactOptional(),
 });
 
 const isBuilt = import.meta.url.endsWith('.js');

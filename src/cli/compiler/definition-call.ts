@@ -235,7 +235,7 @@ export function deprecations(root: string, all: readonly LoadedFunction[]): Prob
 export const projectionProblems = (root: string, all: readonly LoadedProjection[]): Problem[] =>
   all.flatMap((one) => {
     const { projection } = one.definition;
-    const problems = projection === null ? [] : columnsOf(projection).problems;
+    const problems = projection === undefined ? [] : columnsOf(projection).problems;
     return problems.map(({ at: option, message }) => at(root, one, option, message));
   });
 

@@ -81,7 +81,7 @@ function definitionOf({
   source,
 }: CompiledProjection): DeployedDefinition {
   const { version, description, projection } = definition;
-  if (projection === null) throw new Error(`${entry.file} is no projection`);
+  if (projection === undefined) throw new Error(`${entry.file} is no projection`);
   const { models, integrations, row, key } = projection;
   return {
     ...{ name: entry.name, version, description, models, integrations, row, key },

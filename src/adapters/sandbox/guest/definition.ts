@@ -19,7 +19,7 @@ export function definitionOf(
 /** The definition as data; schemas by `z.toJSONSchema` for draft 7. */
 export function describeDefinition(exported: unknown): FunctionDefinition {
   const definition = definitionOf(exported);
-  const { type, models, from, batchSize, retries } = definition;
+  const { type, models, from, batchSize, retries, row, map } = definition;
   const schemaAt = (name: string): JsonObject | null =>
     definition[name] === undefined ? null : schemaOf(definition[name], name);
   return {
@@ -54,18 +54,11 @@ export function describeDefinition(exported: unknown): FunctionDefinition {
     event: text(definition['event']),
     // Its reader adds what is left out, and refuses what is not allowed.
     ...(type === 'onChange' ? { delivery: { from, batchSize, retries } as ChangeDelivery } : {}),
-    projection: definition.type === 'projection' ? projectionOf(definition) : null,
-  };
-}
-
-function projectionOf(definition: DefinitionInput): ProjectionDefinition {
-  const from = (definition['from'] ?? {}) as DefinitionInput;
-  return {
-    models: texts(from['models']),
-    integrations: from['integrations'] === undefined ? null : texts(from['integrations']),
-    row: schemaOf(definition['row'], 'row'),
-    key: texts(definition['key']),
-    hasMap: typeof definition['map'] === 'function',
+    projection: (row && {
+      ...definition,
+      row: schemaAt('row'),
+      hasMap: !!map,
+    }) as ProjectionDefinition,
   };
 }
 

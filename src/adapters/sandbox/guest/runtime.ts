@@ -14,7 +14,6 @@ import { definitionOf, describeDefinition } from './definition.ts';
 import { describeThrown, jsonText, ActionError } from './errors.ts';
 import { installGlobals } from './globals.ts';
 import { countDropped, flushLogs, startLogging } from './log.ts';
-import { mapChanges } from './map-changes.ts';
 import { makeHandle } from './svc.ts';
 import { Open } from './unzipper.ts';
 import { URLSearchParams } from './url-search-params.ts';
@@ -30,7 +29,6 @@ import {
 /** The supervisor's order; as JSON text. */
 export type GuestOrder =
   | { readonly task: 'describe'; readonly fileName: string }
-  | { readonly task: 'map'; readonly fileName: string; readonly changes: string }
   | {
       readonly task: 'run';
       readonly fileName: string;
@@ -74,7 +72,6 @@ function start(bundle: Bundle, orderText: string): void {
 
 async function perform(bundle: Bundle, order: GuestOrder): Promise<string | undefined> {
   if (order.task === 'describe') return JSON.stringify(describeDefinition(load(bundle)));
-  if (order.task === 'map') return mapChanges(definitionOf(load(bundle)), order.changes);
   const { type, entry, input, context } = order;
   startLogging(context.loggerLevel);
   try {
