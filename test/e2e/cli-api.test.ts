@@ -45,7 +45,7 @@ describe('the command line', () => {
     await crm.run('contacts');
     const made = await svc('subscriptions create lake --model Contact -e dev');
     expect(made.out).toMatch(
-      /^subscription +of +committed +parked +behind\nlake +Contact +never +0 +\d+\n$/,
+      /^subscription +of +to +committed +parked +behind\nlake +Contact +readers +never +0 +\d+\n$/,
     );
     const linesOf = ({ out }: { readonly out: string }) =>
       out

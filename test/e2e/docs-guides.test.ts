@@ -14,6 +14,7 @@ import { cachePath } from '#test/services/cache.ts';
 import { isOnPath, run } from '#test/services/commands.ts';
 import { openWebhookReceiver, type WebhookReceiver } from '#test/support/fakes/webhook-receiver.ts';
 import { startGateway, type RunningGateway } from '#test/support/processes/gateway.ts';
+import { functionsProject } from '#test/support/worlds/functions-project.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const page = (name: string): string => readFileSync(join(repository, `docs/${name}.md`), 'utf8');
@@ -144,13 +145,14 @@ describe('a reader of the guides', () => {
       .map((line) => JSON.parse(line) as object);
     expect(lines[0]).toMatchObject({ model: 'Contact', record: {} });
     expect(lines.at(-1)).toHaveProperty('cursor');
-    expect(subscribed).toMatch(/^warehouse +Contact +never +0 +\d+$/m);
-    expect(subscribed).toMatch(/^warehouse +Contact +\d{4}-\S+ +0 +\d+$/m);
+    expect(subscribed).toMatch(/^warehouse +Contact +readers +never +0 +\d+$/m);
+    expect(subscribed).toMatch(/^warehouse +Contact +readers +\d{4}-\S+ +0 +\d+$/m);
     expect(typed).toContain('Contact');
   });
 
   it('queries with SQL', async () => {
-    const [counted = '', piped = '', saved = ''] = await follow(blocksOf(page('sql'), 'sh'));
+    const [ofProjection = '', ...others] = blocksOf(page('sql'), 'sh').toReversed();
+    const [counted = '', piped = '', saved = ''] = await follow(others.toReversed());
     expect(counted).toMatch(/Contact.* 250 /);
     expect(counted).toMatch(/^"status","runs","ms"$/m);
     expect(JSON.parse(piped)).toMatchObject({ columns: [{ name: 'changes', type: 'UInt64' }] });
@@ -158,6 +160,14 @@ describe('a reader of the guides', () => {
     expect(saved).toMatch(/^"model"\n"Contact"$/m);
     const file = readFileSync(join(folder, 'contacts.parquet'));
     expect(file.subarray(0, 4).toString()).toBe('PAR1');
+    const [projection = ''] = blocksOf(page('sql'), 'ts');
+    using project = functionsProject({
+      'index.ts': "import './projections/contacts.js';\n",
+      'projections/contacts.ts': projection,
+    });
+    await reader(`cd ${project.root} && npm run -s svc -- deploy dev --auto-confirm`);
+    const isFilled = () => reader(ofProjection).catch(String);
+    await expect.poll(isFilled).toMatch(/demo-key .* 250 /);
   });
 
   it('rebuilds tables and moves a group as an operator', async () => {

@@ -147,4 +147,18 @@ export const documentedViews: readonly DocumentedView[] = [
       ['error_code', 'Nullable(String)', 'why there was no response'],
     ],
   },
+  {
+    name: 'v_projection_failures',
+    description: 'The records that a projection of the project could not map.',
+    columns: [
+      ['projection', 'String', 'name of the projection'],
+      ['integration', 'String', 'unique key of the integration'],
+      ['connection_id', 'String', 'id of the connection'],
+      ['model', 'String', 'name of the model'],
+      ['variant', 'String', 'variant of the sync'],
+      ['record_id', 'String', 'id of the record'],
+      ['last_modified_at', "DateTime64(6, 'UTC')", 'time of the change that was not mapped'],
+      ['error', 'String', 'what the mapping threw, or what is wrong'],
+    ],
+  },
 ];

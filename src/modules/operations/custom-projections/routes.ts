@@ -53,7 +53,7 @@ const shown = representation<ShownProjection>()({
     description: 'Its name among the projections of the service.',
     examples: ['dev.contacts'],
   }),
-  description: z.string(),
+  description: z.string().describe('What its file says of it.'),
   version: [z.string(), (one) => latestOf(one).label],
   models: [z.array(z.string()), (one) => [...latestOf(one).models]],
   integrations: [
@@ -99,7 +99,10 @@ const shown = representation<ShownProjection>()({
     z.string().describe('SHA-256 of what is deployed.'),
     ({ contentHash }) => contentHash,
   ],
-  deployed_at: [timestamp, ({ deployedAt }) => isoMillis(deployedAt)],
+  deployed_at: [
+    timestamp.describe('Time of the last deployment that changed it.'),
+    ({ deployedAt }) => isoMillis(deployedAt),
+  ],
 });
 
 const shape = shown.schema.meta({ id: 'CustomProjection' });
@@ -156,12 +159,20 @@ const deploy = defineRoute({
       .nullable()
       .default(null)
       .describe('Integrations whose records it takes; null: all.'),
-    row: jsonObject.describe('JSON Schema of a row, draft 7.'),
+    row: jsonObject.meta({
+      description: 'JSON Schema of a row, draft 7.',
+      examples: [
+        { type: 'object', properties: { email: { type: 'string' } }, required: ['email'] },
+      ],
+    }),
     key: z
       .array(text(1, 60))
       .max(20)
       .default([])
-      .describe('Columns that are unique together; empty: none.'),
+      .meta({
+        description: 'Columns that are unique together; empty: none.',
+        examples: [['email']],
+      }),
     bundle: text(1, limits.projectionBundleCharsMax).describe('The bundle.'),
     source: text(0, limits.projectionBundleCharsMax).describe(
       'The TypeScript source of the entry file.',

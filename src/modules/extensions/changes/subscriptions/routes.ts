@@ -158,7 +158,9 @@ const create = defineRoute({
     from: fromField
       .default('start')
       .describe('Where it begins: `start`, `end`, or a time (RFC 3339) within the last 28 days.'),
-    target: wantedTarget.optional(),
+    target: wantedTarget
+      .optional()
+      .describe('Where its changes are posted; absent: its reader asks for them.'),
   }),
   answers: { 200: json('The subscription.', oneShape) },
   errors: ['conflict', 'resource_capped'],
