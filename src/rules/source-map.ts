@@ -1,5 +1,6 @@
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { LRUCache } from 'lru-cache';
+import { mapMark, mapStart } from './inline-source-map.ts';
 
 /** A position in a file of the user's project, both from 1. */
 export interface SourcePosition {
@@ -16,22 +17,6 @@ export interface BundleSources {
   linesOf(file: string): readonly string[] | null;
 }
 
-const mark = '\n//# sourceMappingURL=data:application/json;base64,';
-
-/** Where the inline source map begins; -1 without one. Nothing but the map follows its mark. */
-function mapStart(bundle: string): number {
-  const at = bundle.lastIndexOf(mark);
-  if (at === -1) return -1;
-  const end = bundle.indexOf('\n', at + mark.length);
-  return end === -1 || end >= bundle.trimEnd().length ? at : -1;
-}
-
-/** The bundle without its inline source map, which only a reader of its failures needs. */
-export function withoutSourceMap(bundle: string): string {
-  const at = mapStart(bundle);
-  return at === -1 ? bundle : bundle.slice(0, at + 1);
-}
-
 /** The bundle with other names of its files. */
 export function withSourcesRenamed(bundle: string, nameOf: (file: string) => string): string {
   const at = mapStart(bundle);
@@ -39,7 +24,7 @@ export function withSourcesRenamed(bundle: string, nameOf: (file: string) => str
   const payload = payloadOf(bundle, at);
   const sources = payload.sources.map((source) => nameOf(fileOf(source)));
   const text = JSON.stringify({ ...payload, sources });
-  return `${bundle.slice(0, at)}${mark}${Buffer.from(text).toString('base64')}\n`;
+  return `${bundle.slice(0, at)}${mapMark}${Buffer.from(text).toString('base64')}\n`;
 }
 
 /** A function fails more than once, and its map takes milliseconds to read. */
@@ -56,7 +41,7 @@ export function sourcesOf(bundle: string): BundleSources | null {
 
 const payloadOf = (bundle: string, at: number): SourceMapPayload =>
   JSON.parse(
-    Buffer.from(bundle.slice(at + mark.length).trim(), 'base64').toString(),
+    Buffer.from(bundle.slice(at + mapMark.length).trim(), 'base64').toString(),
   ) as SourceMapPayload;
 
 function openSources(bundle: string): BundleSources | null {

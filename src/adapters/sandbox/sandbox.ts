@@ -13,7 +13,7 @@ import type {
   RunResult,
   Sandbox,
 } from '#ports/sandbox.ts';
-import { withoutSourceMap } from '#rules/source-map.ts';
+import { withoutSourceMap } from '#rules/inline-source-map.ts';
 import { SandboxChild } from './child-process.ts';
 import type { GuestOrder } from './guest/runtime.ts';
 import { mappingContext, mappingDriver } from './mapping-driver.ts';

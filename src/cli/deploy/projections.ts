@@ -1,7 +1,7 @@
 import type { Client } from '#client/index.ts';
 import { counted } from '#kernel/counted.ts';
+import { withoutSourceMap } from '#rules/inline-source-map.ts';
 import { projectionHash, type DeployedDefinition } from '#rules/projection-columns.ts';
-import { withoutSourceMap } from '#rules/source-map.ts';
 import type { CompiledProjection } from '../compiler/compile.ts';
 import type { Output } from '../output.ts';
 

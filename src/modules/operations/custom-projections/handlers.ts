@@ -6,8 +6,8 @@ import type { EnvironmentDependents } from '#modules/access/environments/depende
 import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { EntityQueries } from '#modules/access/services.ts';
 import type { PartitionSettings } from '#modules/records/services.ts';
+import { withoutSourceMap } from '#rules/inline-source-map.ts';
 import { columnsOf, projectionHash, type DeployedDefinition } from '#rules/projection-columns.ts';
-import { withoutSourceMap } from '#rules/source-map.ts';
 import { projectionRef } from '../projections/entity.ts';
 import type { CustomProjection, ProjectionVersion } from './custom-projection.ts';
 import { customProjectionRef } from './entity.ts';

@@ -2,8 +2,9 @@
 import { expect, it } from 'vitest';
 import type { RunFailure } from '#ports/sandbox.ts';
 import { presentFailure } from '#rules/failure-detail.ts';
+import { withoutSourceMap } from '#rules/inline-source-map.ts';
 import { locateFailure } from '#rules/locate-failure.ts';
-import { sourcesOf, withoutSourceMap, withSourcesRenamed } from '#rules/source-map.ts';
+import { sourcesOf, withSourcesRenamed } from '#rules/source-map.ts';
 import { compile } from '#test/support/worlds/compile.ts';
 import { actionText, functionsProject } from '#test/support/worlds/functions-project.ts';
 import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
