@@ -12,7 +12,7 @@ describe('svc in a terminal', () => {
   it('asks for what is missing, and takes the answers', async () => {
     using project = functionsProject(files);
     await using terminal = openTerminal(['create'], { cwd: project.root });
-    await terminal.shows('Kind (sync, action or on-event): ');
+    await terminal.shows('Kind (sync, action, on-event or on-change): ');
     terminal.type('sync\r');
     await terminal.shows('Integration: ');
     terminal.type('crm\r');
@@ -54,7 +54,7 @@ describe('svc in a terminal', () => {
   it('ends a question with Ctrl-C and has done nothing', async () => {
     using project = functionsProject(files);
     await using terminal = openTerminal(['create', 'crm', 'contacts'], { cwd: project.root });
-    await terminal.shows('Kind (sync, action or on-event): ');
+    await terminal.shows('Kind (sync, action, on-event or on-change): ');
     terminal.type('\x03');
     expect(await terminal.exited).toBe(130);
     expect(existsSync(join(project.root, 'crm/syncs'))).toBe(false);

@@ -2,8 +2,9 @@ import { createAction } from 'svc';
 import { z } from 'zod';
 
 const action = createAction({
-  description: 'Changes the person with an address, or creates one',
-  version: '1.0.0',
+  description:
+    'Changes the person with an address, or creates one. A phone number replaces all that the person has',
+  version: '1.0.1',
   scopes: ['record_permission:read-write', 'object_configuration:read'],
   input: z.object({
     email: z.email(),
@@ -24,7 +25,10 @@ const action = createAction({
           values: {
             email_addresses: [{ email_address: email }],
             name: [{ first_name: first, last_name: last, full_name: `${first} ${last}`.trim() }],
-            phone_numbers: phone === undefined ? undefined : [{ original_phone_number: phone }],
+            phone_numbers:
+              phone === undefined
+                ? undefined
+                : [{ original_phone_number: phone, country_code: null }],
             job_title: jobTitle === undefined ? undefined : [{ value: jobTitle }],
           },
         },
