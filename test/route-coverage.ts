@@ -78,10 +78,11 @@ export async function unpressed(folder: string): Promise<readonly string[]> {
   const pressed = new Set(linesIn(folder));
   const named = globSync('**/*.{ts,tsx}', { cwd: sourceOfConsole }).flatMap((file) => {
     const text = readFileSync(join(sourceOfConsole, file), 'utf8');
+    const found = text.matchAll(/'((?:POST|PUT|PATCH|DELETE) \/[^']*)'/g);
+    const operations = Array.from(found, ([, operation = '']) => operation);
     // They take a path in place of an operation.
-    const hidden = /\.(send|fetch)\(/.test(text) ? [`${file}: name the operation`] : [];
-    const operations = text.matchAll(/'((?:POST|PUT|PATCH|DELETE) \/[^']*)'/g);
-    return [...hidden, ...Array.from(operations, ([, operation = '']) => operation)];
+    const isHidden = /\.(send|fetch)\(/.test(text) && operations.length === 0;
+    return isHidden ? [`${file}: name the operation`] : operations;
   });
   const sites = [...(await changeSites()).values()].flat().map(({ name }) => name);
   return [

@@ -226,10 +226,9 @@ describe('svc sql', () => {
     await expect(svc(['--saved', 'first record'])).rejects.toMatchObject({
       stderr: expect.stringContaining('no saved query "first record"') as string,
     });
-    const events = await eventually(auditEvents, (all) =>
-      all.some(({ action }) => action === 'saved_query.delete'),
-    );
-    const own = events.filter(({ target }) => target === 'first record');
+    const ofQuery = async () =>
+      (await auditEvents()).filter(({ target }) => target === 'first record');
+    const own = await eventually(ofQuery, (all) => all.length === 3);
     expect(own.map(({ action }) => action)).toEqual([
       'saved_query.delete',
       'saved_query.save',

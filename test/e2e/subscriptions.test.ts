@@ -124,6 +124,8 @@ describe('a subscription', () => {
     expect(listed).toEqual([
       { place: bad.place, reason, replaying: false, parked_at: expect.any(String), change: bad },
     ]);
+    const replayed = await call('POST', `/warehouse/parked/${bad.place}/replay`);
+    expect(replayed).toMatchObject(refusal(409, 'conflict'));
     succeeded(await call('DELETE', `/warehouse/parked/${bad.place}`));
     expect(succeeded(await call('GET', '/warehouse/parked')).data).toEqual([]);
     const again = await call('DELETE', `/warehouse/parked/${bad.place}`);

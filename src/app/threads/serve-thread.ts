@@ -52,4 +52,17 @@ export function serveThread(task: ThreadWork): void {
     settle: settleStatements,
   };
   const main = connect(data.port, served);
+  reportExit(main);
+}
+
+/**
+ * The end of a thread in the middle of a statement of the tables waits for the statement: the main thread learns of it
+ * at once. What the thread throws it learns by itself.
+ */
+function reportExit(main: Peer): void {
+  let hasThrown = false;
+  process.once('uncaughtExceptionMonitor', () => void (hasThrown = true));
+  process.once('exit', (code) => {
+    if (!hasThrown) main.emit('fatal', `it ended with code ${code}`);
+  });
 }
