@@ -25,10 +25,11 @@ import type { ChangeMapper } from '#ports/sandbox.ts';
 import type { Codec } from '#ports/schemas.ts';
 import type { FeedOptions, TableFeed } from '#streams/projector/generation-feed.ts';
 import { startGenerations, type Generations, type Report } from '#streams/projector/generations.ts';
-import { projectorGroup, startSharedProjector } from '#streams/projector/shared-projector.ts';
+import { projectorGroup } from '#streams/projector/shared-projector.ts';
 import { createSharedPublication } from '#streams/projector/shared-publication.ts';
 import { counted, reachOfOwn } from './project-records.ts';
 import { readByName } from './read-by-name.ts';
+import { startFeed } from './start-feed.ts';
 import type { ThreadContext, ThreadData } from './thread-context.ts';
 
 interface Ports extends Pick<ThreadContext, 'log' | 'schemas' | 'clock' | 'faultPoint'> {
@@ -188,22 +189,7 @@ async function openFeed(
       custom,
       advanced: counted(options.advanced, metrics, custom.projection),
     });
-  if (projecting === 'shared') {
-    return startSharedProjector({
-      ...deps,
-      topic: recordsTopic,
-      group: projectorGroup({ name: custom.projection }, tables),
-      prepare,
-      begin: (held, guarded) => begin({ store: guarded, held }),
-      forget: () => undefined,
-    });
-  }
-  await prepare();
-  const projector = await begin({ store });
-  return {
-    holds: () => true,
-    readable: () => Promise.resolve(),
-    stopped: projector.stopped,
-    [Symbol.asyncDispose]: () => projector[Symbol.asyncDispose](),
-  };
+  const { log, logger } = deps;
+  const group = projectorGroup({ name: custom.projection }, tables);
+  return startFeed({ log, logger, store, projecting, topic: recordsTopic, group, prepare, begin });
 }

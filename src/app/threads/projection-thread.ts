@@ -35,11 +35,7 @@ import { followProjection } from '#streams/projector/consume-projections.ts';
 import { positionsTable } from '#streams/projector/define.ts';
 import type { TableFeed, FeedOptions } from '#streams/projector/generation-feed.ts';
 import { startGenerations } from '#streams/projector/generations.ts';
-import {
-  serializeInserts,
-  projectorGroup,
-  startSharedProjector,
-} from '#streams/projector/shared-projector.ts';
+import { serializeInserts, projectorGroup } from '#streams/projector/shared-projector.ts';
 import { createSharedPublication } from '#streams/projector/shared-publication.ts';
 import { openCoordination } from '../process/open-coordination.ts';
 import { appendedProjections } from '../process/projections.ts';
@@ -47,6 +43,7 @@ import { projectCustom } from './project-custom.ts';
 import { projectRecords, counted, nothingFed, reachOfOwn } from './project-records.ts';
 import { readByName } from './read-by-name.ts';
 import { serveThread } from './serve-thread.ts';
+import { startFeed } from './start-feed.ts';
 import type { ThreadData } from './thread-context.ts';
 import {
   watchCorruption,
@@ -285,22 +282,16 @@ async function feed(
       advanced: counted(options.advanced, deps.metrics, projection.name),
     });
   if (projecting === 'none') return nothingFed();
-  if (projecting === 'shared') {
-    return startSharedProjector({
-      ...deps,
-      topic: projection.topic,
-      group: projectorGroup(projection, tables),
-      prepare,
-      begin: (held, guarded) => begin({ store: guarded, held }),
-      forget: () => undefined,
-    });
-  }
-  await prepare();
-  const projector = await begin({ store });
-  return {
-    holds: () => true,
-    readable: () => Promise.resolve(),
-    stopped: projector.stopped,
-    [Symbol.asyncDispose]: () => projector[Symbol.asyncDispose](),
-  };
+  const { log, logger } = deps;
+  const group = projectorGroup(projection, tables);
+  return startFeed({
+    log,
+    logger,
+    store,
+    projecting,
+    topic: projection.topic,
+    group,
+    prepare,
+    begin,
+  });
 }
