@@ -40,6 +40,8 @@ import { redirectedTo, type ProxyRequest } from './redirect.ts';
 const redirectsMax = 5;
 /** Limit of a response body that is read before it is known whether another attempt follows. */
 const collectedBytesMax = 64 * 1024;
+/** The body of a response of which only the head is known. */
+const nothing = Buffer.alloc(0);
 /** Limit of a body that is written together with its head. */
 const joinedBytesMax = 16 * 1024;
 
@@ -368,7 +370,7 @@ class DecidingSink implements AnswerSink {
   }
 
   head(status: number, statusText: string, headers: AnswerHeaders): boolean {
-    this.#learn(replyOf({ status, headers, body: Buffer.alloc(0) }));
+    this.#learn({ status, headers, body: nothing });
     const location = firstOf(headers, 'location');
     if (location !== undefined && this.#isFollowed(status)) {
       this.#decided = { kind: 'redirect', status, location };
@@ -382,7 +384,7 @@ class DecidingSink implements AnswerSink {
     const { retryOn } = this.#call.requested;
     if (this.#canRetry() && isRetriedHead({ status, headers: joined(headers) }, rules, retryOn)) {
       const isRead = status === 401 || rules?.in_body !== undefined;
-      const body = Buffer.alloc(0);
+      const body = nothing;
       this.#decided = { kind: 'retry', status, statusText, headers, body, isWhole: isRead };
       return isRead;
     }
@@ -391,11 +393,11 @@ class DecidingSink implements AnswerSink {
   }
 
   /** Nothing waits for it: the next call of this process is sent after it. */
-  #learn(reply: HttpReply): void {
+  #learn(response: Parameters<typeof replyOf>[0]): void {
     const { limit, provider } = this.#opened;
     if (limit === null) return;
     const { coordination, clock } = this.#call.services;
-    void learnLimit(coordination, limit, reply, provider, clock.now());
+    void learnLimit(coordination, limit, replyOf(response), provider, clock.now());
   }
 
   #begin({ status, statusText, headers }: Head): void {
@@ -407,9 +409,9 @@ class DecidingSink implements AnswerSink {
   #decide(undecided: Head, isComplete: boolean): void {
     this.#undecided = null;
     const { retryOn } = this.#call.requested;
-    const body = isComplete ? Buffer.concat(this.#collected) : Buffer.alloc(0);
+    const body = isComplete ? Buffer.concat(this.#collected) : nothing;
+    this.#learn({ ...undecided, body });
     const reply = replyOf({ ...undecided, body });
-    this.#learn(reply);
     if (isRetried(reply, this.#opened.provider.proxy?.retry, retryOn)) {
       this.#decided = { kind: 'retry', ...undecided, body, isWhole: isComplete };
     } else this.#begin(undecided);
