@@ -168,3 +168,31 @@ export function IntegrationFilter({ filters }: { readonly filters: UrlState }): 
   const values = useIntegrationChoices();
   return <FilterSelect filters={filters} name="integration" label="Integration" values={values} />;
 }
+
+interface OnlyOfProps {
+  readonly integration: string;
+  readonly connection: string;
+  readonly onChange: (changed: { integration?: string; connection?: string }) => void;
+}
+
+/** Of which integration or connection a thing is alone; empty: of all. */
+export function OnlyOfFields({ integration, connection, onChange }: OnlyOfProps): JSX.Element {
+  const integrations = useIntegrationChoices();
+  return (
+    <>
+      <Select
+        label="Only of the integration"
+        value={integration}
+        choices={[{ value: '', label: 'All' }, ...integrations]}
+        onChange={(chosen) => onChange({ integration: chosen })}
+      />
+      <ConnectionField
+        label="Only of the connection"
+        hint="Leave empty for all connections"
+        value={connection}
+        integration={integration}
+        onChange={(chosen, of = integration) => onChange({ connection: chosen, integration: of })}
+      />
+    </>
+  );
+}

@@ -3,11 +3,11 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { useChange } from '../../data/read.ts';
 import { pathOf } from '../../data/route.ts';
-import { Select, TextField } from '../../design/field.tsx';
+import { TextField } from '../../design/field.tsx';
 import { Dialog } from '../../design/overlay.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
-import { ConnectionField, useIntegrationChoices } from '../../shell/filter.tsx';
+import { OnlyOfFields } from '../../shell/filter.tsx';
 import { feedStart, fromOf, StartFields } from './start-fields.tsx';
 
 /** What the form holds: empty text is none. */
@@ -70,24 +70,13 @@ interface FilterFieldsProps {
 
 /** Which changes it has; all without a value. */
 function FilterFields({ fields, onChange }: FilterFieldsProps): JSX.Element {
-  const integrations = useIntegrationChoices();
   const set = (changed: Partial<Fields>): void => onChange({ ...fields, ...changed });
   return (
     <>
-      <Select
-        label="Only of the integration"
-        value={fields.integration}
-        choices={[{ value: '', label: 'All' }, ...integrations]}
-        onChange={(integration) => set({ integration })}
-      />
-      <ConnectionField
-        label="Only of the connection"
-        hint="Leave empty for all connections"
-        value={fields.connection}
+      <OnlyOfFields
         integration={fields.integration}
-        onChange={(connection, integration = fields.integration) =>
-          set({ connection, integration })
-        }
+        connection={fields.connection}
+        onChange={set}
       />
       <TextField
         label="Only of the model"

@@ -5,7 +5,7 @@ import { useChange, useRead } from '../../data/read.ts';
 import { Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Clip } from '../../design/clip.tsx';
-import { ChoiceSet, Select, TextField } from '../../design/field.tsx';
+import { ChoiceSet, TextField } from '../../design/field.tsx';
 import { Menu, type MenuItem } from '../../design/menu.tsx';
 import { Dialog } from '../../design/overlay.tsx';
 import { Empty } from '../../design/states.tsx';
@@ -19,7 +19,7 @@ import {
 } from '../../session/context.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
-import { ConnectionField, useIntegrationChoices } from '../../shell/filter.tsx';
+import { OnlyOfFields } from '../../shell/filter.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { WebhookSettings } from '../environments/webhook-settings.tsx';
 import { TestOutcome } from './test-outcome.tsx';
@@ -263,7 +263,6 @@ interface FieldsProps {
 }
 
 function EndpointFields({ fields, onChange }: FieldsProps): JSX.Element {
-  const integrations = useIntegrationChoices();
   const set = (changed: Partial<Fields>): void => onChange({ ...fields, ...changed });
   return (
     <>
@@ -281,20 +280,10 @@ function EndpointFields({ fields, onChange }: FieldsProps): JSX.Element {
         chosen={fields.kinds}
         onChange={(chosen) => set({ kinds: chosen })}
       />
-      <Select
-        label="Only of the integration"
-        value={fields.integration}
-        choices={[{ value: '', label: 'All' }, ...integrations]}
-        onChange={(integration) => set({ integration })}
-      />
-      <ConnectionField
-        label="Only of the connection"
-        hint="Leave empty for all connections"
-        value={fields.connection}
+      <OnlyOfFields
         integration={fields.integration}
-        onChange={(connection, integration = fields.integration) =>
-          set({ connection, integration })
-        }
+        connection={fields.connection}
+        onChange={set}
       />
     </>
   );
