@@ -67,7 +67,9 @@ export async function openPage(browser: Browser, options: BrowserContextOptions)
     const request = response.request();
     // Pages of the console alone have the token of a session.
     if (request.headers()['svc-csrf-token'] === undefined || !response.ok()) return;
-    if (request.method() !== 'GET') noteChange(request.method(), request.url());
+    if (request.method() !== 'GET') {
+      noteChange(request.method(), request.url(), request.timing().startTime);
+    }
     noteSites();
   });
   return page;

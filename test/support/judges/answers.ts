@@ -42,7 +42,9 @@ export function checkAnswer(method: string, url: string, seen: SeenAnswer): void
   const endpoint = holdAnswer(method, url, seen);
   if (endpoint === null) return;
   note(endpoint, seen);
-  if (endpoint.startsWith('GET ')) unread.clear();
+  if (!endpoint.startsWith('GET ')) return;
+  readAt = Date.now();
+  unread.clear();
 }
 
 /**
@@ -74,15 +76,19 @@ export function holdAnswer(method: string, url: string, seen: SeenAnswer): strin
 /** First word of the line of an operation that the console sent. */
 export const ofConsole = 'console ';
 
-/** Notes for the whole run that the gateway carried out a change that the console sent. */
-export function noteChange(method: string, url: string): void {
+/**
+ * Notes for the whole run that the gateway carried out a change that the console sent.
+ * @param sentAt when the browser sent it, in ms. A test may have read its effect before the browser says that it was
+ *   answered.
+ */
+export function noteChange(method: string, url: string, sentAt: number): void {
   const file = process.env['SVC_TEST_OPENAPI'];
   if (file === undefined) return;
   known ??= load(file);
   const template = templateOf(known.document, new URL(url).pathname, method);
   if (template === null) return;
   noteLine(`${ofConsole}${method} ${template}`);
-  if (!shownElsewhere.has(template)) unread.add(`${method} ${template}`);
+  if (!shownElsewhere.has(template) && readAt < sentAt) unread.add(`${method} ${template}`);
 }
 
 /** Sessions are of the browser alone, a test arrives at its receiver, and two are queries. */
@@ -95,6 +101,8 @@ const shownElsewhere: ReadonlySet<string> = new Set([
 ]);
 
 const unread = new Set<string>();
+/** When a test last got an answer to what it read, in ms. */
+let readAt = 0;
 
 /** Changes that the console sent, since a test read anything through the API; forgets them. */
 export function takeUnread(): readonly string[] {
