@@ -153,7 +153,7 @@ export class SubscriptionWorker implements AsyncDisposable {
         return false;
       }
       await this.#execute({ type: 'BeginDelivery', partition, next, epoch, moves });
-      this.#deps.faultPoint('delivery-begun');
+      this.#deps.faultPoint('deliveries:after-begin');
       return true;
     }
     return this.#send(state, target, begun, batch);
@@ -192,7 +192,7 @@ export class SubscriptionWorker implements AsyncDisposable {
       changes.length === 0
         ? { isTaken: true as const }
         : await target.send(changes, { id, attempt }, this.#stop.signal);
-    this.#deps.faultPoint('delivery-sent');
+    this.#deps.faultPoint('deliveries:after-send');
     if (outcome.isTaken) {
       await this.#execute({ type: 'EndDelivery', ...identity });
       if (progress.search !== null && next >= progress.search.end) progress.search = null;
