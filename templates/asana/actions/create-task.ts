@@ -10,8 +10,9 @@ const notFound = 404;
 
 const action = createAction({
   description: 'Creates a task in a project',
-  version: '1.0.1',
-  scopes: ['tasks:write'],
+  version: '1.0.2',
+  // Without `tasks:read` the response is compact, and has no address.
+  scopes: ['tasks:write', 'tasks:read'],
   input: z.object({
     /** The gid of the project. */
     project_id: z.string().min(1),

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { webhookAddress } from '../../shared/webhooks.js';
 
 const onEvent = createOnEvent({
-  description: 'Registers a webhook of the tasks of the project',
-  version: '1.0.0',
+  description:
+    'Registers a webhook of the project: its own changes, and those of its tasks and their stories',
+  version: '1.0.1',
   event: 'post-connection-creation',
   metadata: z.object({
     project: z.string(),
