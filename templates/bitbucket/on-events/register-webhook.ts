@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { newSecret, webhookAddress } from '../../shared/webhooks.js';
 
 const onEvent = createOnEvent({
-  description: 'Registers a webhook of pushes and pull requests of the repository',
-  version: '1.0.0',
+  description:
+    'Registers a webhook of pushes, and of pull requests that are opened, changed, merged or declined',
+  version: '1.1.0',
   event: 'post-connection-creation',
   metadata: z.object({
     repository: z.string(),
@@ -23,7 +24,14 @@ const onEvent = createOnEvent({
         url: await webhookAddress(svc),
         active: true,
         secret: webhookSecret,
-        events: ['repo:push', 'pullrequest:created', 'pullrequest:updated'],
+        events: [
+          'repo:push',
+          'pullrequest:created',
+          'pullrequest:updated',
+          // Merged, and declined.
+          'pullrequest:fulfilled',
+          'pullrequest:rejected',
+        ],
       },
       retries: 3,
     });
