@@ -3,15 +3,16 @@ import type { TimeOff } from '../models/hr.js';
 
 /** A time off request as BambooHR returns it. */
 export const BamboohrTimeOff = z.object({
-  id: z.string(),
-  employeeId: z.string(),
+  /** A number, or its text. */
+  id: z.union([z.string(), z.number()]),
+  employeeId: z.union([z.string(), z.number()]),
   status: z.object({
     status: z.enum(['approved', 'denied', 'superceded', 'requested', 'canceled']),
   }),
   start: z.string(),
   end: z.string(),
-  type: z.object({ id: z.string(), name: z.string() }).nullish(),
-  amount: z.object({ unit: z.string(), amount: z.string() }).nullish(),
+  type: z.object({ name: z.string() }).nullish(),
+  amount: z.object({ unit: z.string(), amount: z.union([z.string(), z.number()]) }).nullish(),
   notes: z.object({ employee: z.string().nullish(), manager: z.string().nullish() }).nullish(),
 });
 export type BamboohrTimeOff = z.infer<typeof BamboohrTimeOff>;
@@ -25,8 +26,8 @@ const statuses = {
 } as const;
 
 export const timeOffOf = (request: BamboohrTimeOff): TimeOff => ({
-  id: request.id,
-  employee_id: request.employeeId,
+  id: String(request.id),
+  employee_id: String(request.employeeId),
   type: request.type?.name ?? null,
   status: statuses[request.status.status],
   start_date: request.start,

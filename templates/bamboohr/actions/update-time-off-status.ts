@@ -5,8 +5,9 @@ import { z } from 'zod';
 const statuses = { approved: 'approved', declined: 'denied', cancelled: 'canceled' } as const;
 
 const action = createAction({
-  description: 'Approves, declines or cancels a time off request',
-  version: '1.0.1',
+  description:
+    'Approves, declines or cancels a time off request; where several must approve, who is no owner or administrator completes the own step alone',
+  version: '1.0.2',
   input: z.object({
     id: z.string().regex(/^\d+$/),
     status: z.enum(['approved', 'declined', 'cancelled']),

@@ -3,9 +3,16 @@ import { z } from 'zod';
 import { Employee } from '../../models/hr.js';
 import { employeeFields, employeeOf, type BamboohrEmployee } from '../employee.js';
 
+interface Refusal {
+  response?: { data?: { error?: { code?: string } } };
+}
+
+/** The position names an employee: that one may be deleted meanwhile. */
+const positionGone = 'BadPage';
+
 const sync = createSync({
   description: 'All employees; those that are gone are deleted',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   models: { Employee },
@@ -31,7 +38,15 @@ const sync = createSync({
       },
       retries: 5,
     });
-    for await (const employees of pages) await svc.batchSave(employees.map(employeeOf), 'Employee');
+    try {
+      for await (const employees of pages)
+        await svc.batchSave(employees.map(employeeOf), 'Employee');
+    } catch (error) {
+      if ((error as Refusal).response?.data?.error?.code !== positionGone) throw error;
+      // The next run reads the list from its start.
+      await svc.clearCheckpoint();
+      return;
+    }
     await svc.trackDeletesEnd('Employee');
     await svc.clearCheckpoint();
   },

@@ -8,7 +8,7 @@ const yearsAhead = 2;
 
 const sync = createSync({
   description: 'All time off requests; those that are gone are deleted',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   models: { TimeOff },
