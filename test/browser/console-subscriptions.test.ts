@@ -131,6 +131,62 @@ describe('changes and their readers in the console', () => {
     await opened.page.setViewportSize({ width: 1280, height: 860 });
   });
 
+  it('posts changes to an address, shows a refused one, and replays it after the address has changed', async () => {
+    const { receiver } = opened.world;
+    receiver.answer = ({ path }) => (path === '/hooks/refusing' ? 422 : 200);
+    await open('/env/dev/subscriptions');
+    await button('Create a subscription').click();
+    await field('Name').fill('posted');
+    await field('Only of the model').fill('Contact');
+    await field('Begins at').selectOption('end');
+    await field('Delivery').selectOption('posted');
+    await field('Address').fill(`${receiver.url}/hooks/refusing`);
+    await field('Each request has').selectOption('ids');
+    await field('Changes of a request, at most').fill('5');
+    await field('Further requests before a refused change is parked').fill('0');
+    expect(await violationsOf(opened.page)).toEqual([]);
+    await button('Create the subscription').click();
+    await opened.page.getByRole('heading', { level: 1, name: 'posted' }).waitFor();
+    const target = { type: 'webhook', url: `${receiver.url}/…`, payload: 'ids', batch_size: 5 };
+    expect(await shown('posted')).toMatchObject({ model: 'Contact', target, committed_at: null });
+    await save('c-refused', 'refused');
+    await eventually(
+      () => parked('posted'),
+      (all: readonly { change: { record_id: string } }[]) =>
+        all.some(({ change }) => change.record_id === 'c-refused'),
+    );
+    // So is the deletion of the record that the sync no longer has.
+    await page('posted', '/parked');
+    await link('c-refused').click();
+    await opened.page.getByRole('dialog').getByText('The address answered 422.').waitFor();
+    await page('posted');
+    await button('Change target…').click();
+    await field('Address').fill(`${receiver.url}/hooks/taking?token=secret`);
+    await field('Each request has').selectOption('records');
+    expect(await violationsOf(opened.page)).toEqual([]);
+    await button('Change the target').click();
+    await seen('The target of posted was changed');
+    expect((await shown('posted')).target).toEqual({
+      ...target,
+      payload: 'records',
+      retries: 0,
+    });
+    await page('posted', '/parked');
+    await link('c-refused').click();
+    await button('Replay').click();
+    await seen('The change is delivered once more');
+    const [request] = await receiver.got(1, '/hooks/taking?token=secret');
+    expect(JSON.parse(request!.body)).toMatchObject({
+      changes: [{ record_id: 'c-refused', record: { name: 'refused' } }],
+    });
+    await eventually(
+      () => parked('posted'),
+      (all: readonly { change: { record_id: string } }[]) =>
+        all.every(({ change }) => change.record_id !== 'c-refused'),
+    );
+    await send('DELETE', '/subscriptions/posted');
+  });
+
   it('deletes a subscription', async () => {
     await send('PUT', '/subscriptions/former', { body: {} });
     await page('former');

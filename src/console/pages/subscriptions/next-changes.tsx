@@ -8,6 +8,7 @@ import { Button } from '../../design/button.tsx';
 import { TextField } from '../../design/field.tsx';
 import { Dialog } from '../../design/overlay.tsx';
 import { Empty } from '../../design/states.tsx';
+import type { Column } from '../../design/table.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
@@ -15,8 +16,14 @@ import { ChangesTable } from '../changes/changes-table.tsx';
 
 const pageSize = 50;
 
-/** What its reader gets next. Reading it here commits nothing. */
-export function NextChanges({ name }: { readonly name: string }): JSX.Element {
+interface NextChangesProps {
+  readonly name: string;
+  /** By a program; otherwise the gateway delivers the changes and commits. */
+  readonly isRead: boolean;
+}
+
+/** What its reader or target gets next. Reading it here commits nothing. */
+export function NextChanges({ name, isRead }: NextChangesProps): JSX.Element {
   const filters = useUrlState();
   const [parking, setParking] = useState<Change | null>(null);
   const input = { params: { name }, query: { limit: pageSize } };
@@ -27,36 +34,25 @@ export function NextChanges({ name }: { readonly name: string }): JSX.Element {
         <>
           {page.changes.length === 0 ? (
             <Empty title="Nothing to read">
-              Its reader has every change. New ones appear here until they are committed.
+              {isRead
+                ? 'Its reader has every change. New ones appear here until they are committed.'
+                : 'Its target has every change. New ones appear here until they are delivered.'}
             </Empty>
           ) : (
             <>
               <div class="row">
                 <span class="muted grow">
                   {page.has_more ? 'The first ' : ''}
-                  {counted(page.changes.length, 'change')} that the reader gets next. Looking at
-                  them commits nothing.
+                  {counted(page.changes.length, 'change')} that the {isRead ? 'reader' : 'target'}{' '}
+                  gets next. Looking at them commits nothing.
                 </span>
-                <Commit name={name} page={page} />
+                {isRead && <Commit name={name} page={page} />}
               </div>
               <ChangesTable
                 label="Next changes"
                 changes={page.changes}
                 filters={filters}
-                action={{
-                  title: '',
-                  fit: 'tight',
-                  cell: (change) => (
-                    <Button
-                      tone="quiet"
-                      isSmall
-                      title={`Park the change of ${change.record_id}`}
-                      onPress={() => setParking(change)}
-                    >
-                      Park…
-                    </Button>
-                  ),
-                }}
+                {...(isRead ? { action: parkColumn(setParking) } : {})}
               />
             </>
           )}
@@ -68,6 +64,21 @@ export function NextChanges({ name }: { readonly name: string }): JSX.Element {
     </LoadedState>
   );
 }
+
+const parkColumn = (park: (change: Change) => void): Column<Change> => ({
+  title: '',
+  fit: 'tight',
+  cell: (change) => (
+    <Button
+      tone="quiet"
+      isSmall
+      title={`Park the change of ${change.record_id}`}
+      onPress={() => park(change)}
+    >
+      Park…
+    </Button>
+  ),
+});
 
 interface CommitProps {
   readonly name: string;

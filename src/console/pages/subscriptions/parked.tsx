@@ -17,8 +17,14 @@ import { ConnectionLink } from '../../shell/connection-name.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
 
-/** The changes that its reader has set aside. */
-export function Parked({ name }: { readonly name: string }): JSX.Element {
+interface ParkedOfProps {
+  readonly name: string;
+  /** By a program; otherwise the gateway delivers the changes. */
+  readonly isRead: boolean;
+}
+
+/** The changes that its reader has set aside, or its target has refused. */
+export function Parked({ name, isRead }: ParkedOfProps): JSX.Element {
   const filters = useUrlState();
   const input = { params: { name } };
   const query = useRead('GET /subscriptions/{name}/parked', input, { everyMs: 10_000 });
@@ -31,7 +37,9 @@ export function Parked({ name }: { readonly name: string }): JSX.Element {
           <>
             {data.length === 0 ? (
               <Empty title="Nothing is parked">
-                A reader parks a change that it cannot process, with the reason, and goes on.
+                {isRead
+                  ? 'A reader parks a change that it cannot process, with the reason, and goes on.'
+                  : 'A change that the target refuses again and again is parked, and the others go on.'}
               </Empty>
             ) : (
               <Table
@@ -42,7 +50,12 @@ export function Parked({ name }: { readonly name: string }): JSX.Element {
               />
             )}
             {parked !== undefined && (
-              <ParkedDrawer name={name} parked={parked} onClose={() => filters.set({ id: '' })} />
+              <ParkedDrawer
+                name={name}
+                isRead={isRead}
+                parked={parked}
+                onClose={() => filters.set({ id: '' })}
+              />
             )}
           </>
         );
@@ -82,19 +95,21 @@ const columns: readonly Column<ParkedChange>[] = [
   },
 ];
 
-interface ParkedProps {
-  readonly name: string;
+interface ParkedProps extends ParkedOfProps {
   readonly parked: ParkedChange;
 }
 
 function ParkedDrawer(props: ParkedProps & { readonly onClose: () => void }): JSX.Element {
-  const { name, parked, onClose } = props;
+  const { isRead, parked, onClose } = props;
   const { place, reason, change, parked_at: at } = parked;
   return (
     <Drawer title={change?.record_id ?? place} onClose={onClose}>
       <div class="stack">
         <Notice tone="warn">{reason}</Notice>
-        <Release name={name} parked={parked} onReleased={onClose} />
+        <div class="row">
+          {!isRead && <Replay {...props} />}
+          <Release {...props} />
+        </div>
         <KeyValues
           rows={[
             ['Parked', <Time key="parked" at={at} />],
@@ -126,11 +141,28 @@ function ParkedDrawer(props: ParkedProps & { readonly onClose: () => void }): JS
   );
 }
 
+/** It leaves the list when the target has taken it; otherwise the list shows the new reason. */
+function Replay({ name, parked: { place, replaying } }: ParkedProps): JSX.Element {
+  const replay = useChange(
+    (client) =>
+      client.request('POST /subscriptions/{name}/parked/{place}/replay', {
+        params: { name, place },
+      }),
+    { done: 'The change is delivered once more', showsFailure: true },
+  );
+  return (
+    <Button tone="primary" isBusy={replaying || replay.isPending} onPress={() => replay.mutate()}>
+      Replay
+    </Button>
+  );
+}
+
 function Release({
   name,
+  isRead,
   parked: { place },
-  onReleased,
-}: ParkedProps & { readonly onReleased: () => void }): JSX.Element {
+  onClose: onReleased,
+}: ParkedProps & { readonly onClose: () => void }): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const release = useChange(
     (client) =>
@@ -138,7 +170,7 @@ function Release({
     { done: 'The change was released', onDone: onReleased, showsFailure: true },
   );
   return (
-    <div class="row">
+    <>
       <Button onPress={() => setOpen(true)}>Release…</Button>
       {isOpen && (
         <ConfirmChange
@@ -149,11 +181,11 @@ function Release({
           onClose={() => setOpen(false)}
         >
           <p>
-            It leaves the list: it was processed, or is given up. Its reader gets it again only when
-            the subscription is moved back.
+            It leaves the list: it was processed, or is given up. The {isRead ? 'reader' : 'target'}{' '}
+            gets it again only when the subscription is moved back.
           </p>
         </ConfirmChange>
       )}
-    </div>
+    </>
   );
 }

@@ -17,6 +17,7 @@ import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { ConnectionLink } from '../../shell/connection-name.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
+import { ChangeTarget } from './change-target.tsx';
 import { NextChanges } from './next-changes.tsx';
 import { Parked } from './parked.tsx';
 import { feedStart, fromOf, StartFields } from './start-fields.tsx';
@@ -45,8 +46,11 @@ export function Subscription(): JSX.Element {
         query.data !== undefined &&
         can('environment:subscriptions:write') && (
           <>
+            {query.data.data.target?.type === 'webhook' && (
+              <ChangeTarget subscription={query.data.data} target={query.data.data.target} />
+            )}
             <Move name={name} />
-            <Delete name={name} />
+            {query.data.data.target?.type !== 'function' && <Delete name={name} />}
           </>
         )
       }
@@ -57,8 +61,8 @@ export function Subscription(): JSX.Element {
             {can('environment:subscriptions:consume') && (
               <LinkTabs label="Parts of the subscription" current={tab} tabs={tabs} />
             )}
-            {tab === 'next' && <NextChanges name={name} />}
-            {tab === 'parked' && <Parked name={name} />}
+            {tab === 'next' && <NextChanges name={name} isRead={data.target === null} />}
+            {tab === 'parked' && <Parked name={name} isRead={data.target === null} />}
             {tab === '' && <Position subscription={data} />}
           </div>
         )}

@@ -144,8 +144,9 @@ const inputRoute = defineRoute({
   path: '/runs/{id}/input',
   credential: 'environment',
   scopes: ['environment:actions:execute'],
-  summary: 'Get the input of the run of an action.',
-  description: 'It is kept for 7 days.',
+  summary: 'Get the input of a run of an action or on-change function.',
+  description:
+    'Of an on-change function the changes that it was called with. It is kept for 7 days.',
   params: path,
   answers: { 200: json('The input.', runInputShape) },
   errors: ['not_found'],
