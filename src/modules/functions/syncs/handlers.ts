@@ -44,7 +44,7 @@ export async function commandSyncs(
       const commands = instances.map(({ syncName, variant }) =>
         commandTo(syncRef(path, syncName, variant), command()),
       );
-      await control.askAll(commands, { actor, ...options });
+      await control.askAll(commands, { actor, isDirect: true, ...options });
     }
   };
   await Promise.all(Array.from({ length: parallelMax }, worker));

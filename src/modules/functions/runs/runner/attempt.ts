@@ -54,8 +54,6 @@ export interface Report<E extends EntityTypes> {
   readonly ref: EntityRef<E>;
   readonly body: CommandOf<E>;
   readonly actor: string;
-  /** Whether an owner in this process may decide without the log, because the view is not used for the outcome. */
-  readonly isDirect?: boolean;
 }
 
 /** The outcome of an attempt, before it is reported to the owner. */
@@ -268,9 +266,10 @@ export async function executeUntilDecided<E extends EntityTypes>(
 
 const requestReport = <E extends EntityTypes>(
   control: ControlPlane,
-  { ref, body, actor, isDirect = false }: Report<E>,
+  { ref, body, actor }: Report<E>,
 ): Promise<E['state'] | null> =>
-  control.execute(ref, body, { actor, isDirect, isViewAwaited: !isDirect });
+  // The view is not used for the outcome.
+  control.execute(ref, body, { actor, isDirect: true, isViewAwaited: false });
 
 /** The owner does not have the attempt: another one runs, or the run was ended. */
 export const isStale = (error: unknown): boolean =>

@@ -169,7 +169,7 @@ class FunctionRunner implements RunTaker {
       const body: CommandOf<ActionRunEntity> = { type: 'RunStarted', ...started };
       const run = await executeUntilDecided(
         deps,
-        { ref: actionRunRef(attempt), body, actor, isDirect: true },
+        { ref: actionRunRef(attempt), body, actor },
         signal,
       );
       const closing = this.#closing.signal;

@@ -70,7 +70,7 @@ export async function invokeRun(
   const ref = actionRunRef(attempt);
   const operation = beginLog(deps, attempt);
   const body: CommandOf<ActionRunEntity> = { type: 'Heartbeat', attempt: attempt.number };
-  using _ = keepAlive(deps, { ref, body, actor, isDirect: true }, abort);
+  using _ = keepAlive(deps, { ref, body, actor }, abort);
   const { signal } = abort;
   const settled = await settledOf(deps, attempt, { input, depth, operation, signal });
   return await report(deps, attempt, settled, { operation, keepBody, closing });
@@ -190,11 +190,7 @@ async function report(
       outputHash: body.hash,
       ...(attempt.kind === 'webhook' ? { counts, positions } : {}),
     };
-    await executeUntilDecided(
-      deps,
-      { ref: actionRunRef(attempt), actor, body: fields, isDirect: true },
-      closing,
-    );
+    await executeUntilDecided(deps, { ref: actionRunRef(attempt), actor, body: fields }, closing);
     isTaken = true;
   } catch (failure) {
     if (!isStale(failure))

@@ -27,7 +27,7 @@ export function createSyncCheckpoint(
         value === null
           ? { type: 'ClearCheckpoint', ...fields }
           : { type: 'SaveCheckpoint', ...fields, checkpoint: value };
-      await control.execute(ref, body, { actor });
+      await control.execute(ref, body, { actor, isDirect: true });
     },
     stored: () => {
       const now = control.view.find(ref);
