@@ -172,13 +172,16 @@ const groups = {
   },
   webhooks: {
     webhookTimeoutMs: 'One attempt to deliver a webhook to the application',
-    webhookRetryWaitsMs: 'Waits before further attempts; a setting of the environment',
+    webhookRetryWaitsMs:
+      'Waits before further attempts; a setting of the environment and of each endpoint',
     webhookRetriesMax: 'Maximum number of waits in that setting',
     webhookRetryAfterMaxMs: 'Longest `Retry-After` of an endpoint that is respected',
     webhookRetryWaitMaxMs: 'Longest wait in that setting',
     webhookWaitMaxMs:
       'A webhook that has waited this long for a failing endpoint fails; it can be recovered',
     webhookEndpointsMax: 'Webhook endpoints of one environment',
+    webhookHeadersMax: 'Own headers of one webhook endpoint',
+    webhookHeaderBytesMax: 'Characters of each of these headers',
     alertDestinationsMax: 'Alert destinations of one environment',
     alertPauseMs: 'The least time between two notices of failures of one kind in one environment',
     alertTriesMax: 'Tries of a notice to a destination, one every 30 seconds',

@@ -164,7 +164,7 @@ export type JsonRpcResult = { readonly jsonrpc: '2.0'; readonly result: unknown;
 
 export type JsonRpcError = { readonly jsonrpc: '2.0'; readonly error: { readonly code: number; readonly message: string; readonly data?: unknown }; readonly id?: string | number | null };
 
-export type WebhookEndpoint = { readonly id: string; readonly display_name: string; readonly url: string; readonly kinds: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly enabled: boolean; readonly managed_by: 'environment' | 'endpoint'; readonly created_at: string; readonly updated_at: string };
+export type WebhookEndpoint = { readonly id: string; readonly display_name: string; readonly url: string; readonly kinds: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly enabled: boolean; readonly header_names: readonly string[]; readonly retry_waits_seconds: readonly number[] | null; readonly managed_by: 'environment' | 'endpoint'; readonly created_at: string; readonly updated_at: string };
 
 export type WebhookMessage = { readonly id: string; readonly endpoint_id: string; readonly kind: string; readonly state: 'pending' | 'delivered' | 'failed' | 'cancelled'; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly run_id: string | null; readonly attempts: number; readonly status: number | null; readonly error_code: string | null; readonly fix: string | null; readonly next_attempt_at: string | null; readonly replay_of: string | null; readonly created_at: string; readonly updated_at: string };
 
@@ -1063,13 +1063,13 @@ export interface Operations {
   };
   /** Create a webhook endpoint. */
   'POST /webhook-endpoints': {
-    readonly body: { readonly url: string; readonly display_name?: string; readonly kinds?: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key?: string | null; readonly connection_id?: string | null; readonly enabled?: boolean };
+    readonly body: { readonly url: string; readonly display_name?: string; readonly kinds?: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key?: string | null; readonly connection_id?: string | null; readonly enabled?: boolean; readonly headers?: { readonly [name: string]: string } | null; readonly retry_waits_seconds?: readonly number[] | null };
     readonly answer: { readonly data: WebhookEndpoint };
   };
   /** Update a webhook endpoint. */
   'PATCH /webhook-endpoints/{id}': {
     readonly params: { readonly id: string };
-    readonly body?: { readonly url?: string; readonly display_name?: string; readonly kinds?: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key?: string | null; readonly connection_id?: string | null; readonly enabled?: boolean };
+    readonly body?: { readonly url?: string; readonly display_name?: string; readonly kinds?: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key?: string | null; readonly connection_id?: string | null; readonly enabled?: boolean; readonly headers?: { readonly [name: string]: string } | null; readonly retry_waits_seconds?: readonly number[] | null };
     readonly answer: { readonly data: WebhookEndpoint };
   };
   /** Delete a webhook endpoint. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from '#kernel/limits.ts';
 import { isJsonObject, type JsonObject } from '#kernel/stable-json.ts';
 
 /** Field types that several endpoints share (docs/reference/http.md#names-and-ids). */
@@ -133,6 +134,18 @@ export const organizationInput = z.strictObject({
 export const webAddress = text(1, 2048)
   .refine(isWebAddress, notWebAddress)
   .meta({ format: 'uri', examples: ['https://app.example.com/hooks'] });
+
+/** Seconds before the second, third, … attempt of a webhook. */
+export const retryWaits = z
+  .array(
+    z
+      .number()
+      .int()
+      .min(1)
+      .max(limits.webhookRetryWaitMaxMs / 1000),
+  )
+  .max(limits.webhookRetriesMax)
+  .meta({ examples: [[3, 60, 3600]] });
 
 /** A web address, or empty to clear it. The egress policy decides whether it may be reached. */
 export const webhookUrl = text(0, 2048)

@@ -87,13 +87,16 @@ export const limits = {
   /** For compiling such a schema, and for one value. */
   schemaCheckMs: 500,
   webhookTimeoutMs: 20_000,
-  /** Before the second and the third attempt of a webhook, unless the environment has a schedule of its own. */
+  /** Before the second and the third attempt of a webhook, unless the endpoint or the environment has a schedule of its own. */
   webhookRetryWaitsMs: [3_000, 6_000],
   webhookRetriesMax: 20,
   /** A longer `Retry-After` of an endpoint counts as this. */
   webhookRetryAfterMaxMs: 3_600_000,
   webhookRetryWaitMaxMs: 7 * dayMs,
   webhookEndpointsMax: 100,
+  /** Of one endpoint, and the characters of each. */
+  webhookHeadersMax: 20,
+  webhookHeaderBytesMax: 4_096,
   alertDestinationsMax: 20,
   alertPauseMs: 15 * 60_000,
   alertTriesMax: 5,

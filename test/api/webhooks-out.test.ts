@@ -171,6 +171,80 @@ describe('webhook endpoints', () => {
   });
 });
 
+describe('webhooks of an endpoint with headers', () => {
+  const secret = 'Bearer of-the-application-4712';
+
+  it('carry them, and nobody sees their values again', async () => {
+    const headers = { Authorization: secret, 'X-Tenant': 'acme' };
+    const id = await endpoint('/headers', { headers });
+    const listed = await api.call('GET', '/webhook-endpoints');
+    expect(listed.at('data')).toMatchObject([{ id, header_names: ['authorization', 'x-tenant'] }]);
+    expect(JSON.stringify(listed.at('data'))).not.toContain(secret);
+    expect(await everythingOn(api.services.log)).not.toContain(secret);
+    await tested(id);
+    const [request] = await receiver.got(1, '/headers');
+    expect(request?.headers).toMatchObject({ authorization: secret, 'x-tenant': 'acme' });
+    const changed = await api.call('PATCH', `/webhook-endpoints/${id}`, {
+      body: { enabled: true },
+    });
+    expect(changed.at('data.header_names')).toEqual(['authorization', 'x-tenant']);
+    const cleared = await api.call('PATCH', `/webhook-endpoints/${id}`, {
+      body: { headers: null },
+    });
+    expect(cleared.at('data.header_names')).toEqual([]);
+    await tested(id);
+    const [, later] = await receiver.got(2, '/headers');
+    expect(later?.headers['authorization']).toBeUndefined();
+    await removed(id);
+  });
+
+  it.each([
+    ['host', 'evil.example'],
+    ['Webhook-Signature', 'v1,forged'],
+    ['x-svc-hmac-sha256', '00'],
+    ['content-length', '1'],
+    ['transfer-encoding', 'chunked'],
+    ['x bad', '1'],
+    ['x-split', 'a\r\nx-other: b'],
+    ['x-empty', ''],
+    ['x-long', 'a'.repeat(4097)],
+  ])('refuse %s', async (name, value) => {
+    const body = { url: `${receiver.url}/x`, headers: { [name]: value } };
+    const refused = await api.call('POST', '/webhook-endpoints', { body });
+    expect(codeOf(refused)).toBe('400 invalid_body');
+    expect(refused.at('error.errors.0.path')).toEqual(['headers', name]);
+  });
+
+  it('refuse more than 20, and two that differ in case', async () => {
+    const many = Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`x-${at}`, '1']));
+    for (const headers of [many, { 'x-a': '1', 'X-A': '2' }]) {
+      const body = { url: `${receiver.url}/x`, headers };
+      const refused = await api.call('POST', '/webhook-endpoints', { body });
+      expect(codeOf(refused)).toBe('400 invalid_body');
+    }
+  });
+});
+
+describe('webhooks of an endpoint with a schedule', () => {
+  it('follow it, and that of the environment once it has none', async () => {
+    receiver.answer = ({ path }) => (path === '/own-schedule' ? 500 : 200);
+    const id = await endpoint('/own-schedule', { retry_waits_seconds: [1] });
+    const first = await tested(id);
+    const [failed] = await settled(id, 'failed');
+    expect(failed).toMatchObject({ id: first, attempts: 2 });
+    const body = { retry_waits_seconds: null };
+    const changed = await api.call('PATCH', `/webhook-endpoints/${id}`, { body });
+    expect(changed.at('data.retry_waits_seconds')).toBeNull();
+    // Past the time for which five failures count.
+    clock.forward(60_000);
+    const second = await tested(id);
+    const both = await settled(id, 'failed', 2);
+    expect(both.find((one) => one.id === second)).toMatchObject({ attempts: 3 });
+    receiver.answer = () => 200;
+    await removed(id);
+  });
+});
+
 describe('webhooks that failed', () => {
   const answer = { now: 500 };
   const recover = (body: object): Promise<ApiAnswer> =>

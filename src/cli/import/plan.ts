@@ -212,6 +212,7 @@ const endpointFields = [
   'provider_config_key',
   'connection_id',
   'enabled',
+  'retry_waits_seconds',
 ];
 
 /** An endpoint is another one when its address or what it gets differs. */

@@ -64,9 +64,21 @@ export function changesOfNotifications(current: () => CrmConsole): void {
       await field('Name').fill('archive');
       await field('Only of the connection').fill('');
       await field('Only of the integration').selectOption('');
+      await field('Headers').fill('Authorization: Bearer a:b\nX-Tenant: acme');
+      await field('Waits before retries').fill('5, 60');
       await button('Save the endpoint').click();
       await seen('The endpoint was saved');
-      expect(await endpoint()).toMatchObject({ display_name: 'archive', connection_id: null });
+      expect(await endpoint()).toMatchObject({
+        display_name: 'archive',
+        connection_id: null,
+        header_names: ['authorization', 'x-tenant'],
+        retry_waits_seconds: [5, 60],
+      });
+      await choose('Actions of archive', 'Edit…');
+      await seen(/in place of authorization, x-tenant/);
+      await field('Headers').fill('none');
+      await button('Save the endpoint').click();
+      await expect.poll(async () => (await endpoint()).header_names).toEqual([]);
       await choose('Actions of archive', 'Delete…');
       await button('Delete the endpoint').click();
       await seen('The endpoint was deleted');

@@ -5,7 +5,7 @@ import { useChange, useRead } from '../../data/read.ts';
 import { Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Clip } from '../../design/clip.tsx';
-import { ChoiceSet, TextField } from '../../design/field.tsx';
+import { ChoiceSet, TextArea, TextField } from '../../design/field.tsx';
 import { Menu, type MenuItem } from '../../design/menu.tsx';
 import { Dialog } from '../../design/overlay.tsx';
 import { Empty } from '../../design/states.tsx';
@@ -191,15 +191,33 @@ interface Fields {
   readonly kinds: readonly WebhookKind[];
   readonly integration: string;
   readonly connection: string;
+  /** One on each line; empty text keeps those that the endpoint has. */
+  readonly headers: string;
+  /** Seconds, with commas between them. */
+  readonly waits: string;
 }
 
-const bodyOf = ({ url, name, kinds: chosen, integration, connection }: Fields) => ({
+const bodyOf = ({ url, name, kinds: chosen, integration, connection, headers, waits }: Fields) => ({
   url,
   ...(name === '' ? {} : { display_name: name }),
   kinds: chosen.length === kinds.length ? null : chosen,
   provider_config_key: integration === '' ? null : integration,
   connection_id: connection === '' ? null : connection,
+  ...(headers.trim() === '' ? {} : { headers: headersIn(headers) }),
+  retry_waits_seconds: waits.trim() === '' ? null : waits.split(',').map(Number),
 });
+
+/** `none` removes all; the gateway refuses a line that is no header, by its name. */
+function headersIn(text: string): Readonly<Record<string, string>> | null {
+  if (text.trim() === 'none') return null;
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = '', ...value] = line.split(':');
+      return [name.trim(), value.join(':').trim()];
+    }),
+  );
+}
 
 interface AddProps {
   readonly onClose: () => void;
@@ -212,6 +230,8 @@ function AddEndpoint({ onClose }: AddProps): JSX.Element {
     kinds,
     integration: '',
     connection: '',
+    headers: '',
+    waits: '',
   });
   const create = useChange(
     (client) => client.request('POST /webhook-endpoints', { body: bodyOf(fields) }),
@@ -220,7 +240,7 @@ function AddEndpoint({ onClose }: AddProps): JSX.Element {
   return (
     <Dialog title="Add an endpoint" onClose={onClose}>
       <ChangeForm change={create} verb="Add the endpoint">
-        <EndpointFields fields={fields} onChange={setFields} />
+        <EndpointFields fields={fields} headerNames={[]} onChange={setFields} />
       </ChangeForm>
     </Dialog>
   );
@@ -237,6 +257,8 @@ function EditEndpoint({ endpoint, onClose }: EditProps): JSX.Element {
     kinds: endpoint.kinds?.filter(isChosen) ?? kinds,
     integration: endpoint.provider_config_key ?? '',
     connection: endpoint.connection_id ?? '',
+    headers: '',
+    waits: endpoint.retry_waits_seconds?.join(', ') ?? '',
   });
   const save = useChange(
     (client) =>
@@ -249,7 +271,7 @@ function EditEndpoint({ endpoint, onClose }: EditProps): JSX.Element {
   return (
     <Dialog title="Edit the endpoint" onClose={onClose}>
       <ChangeForm change={save} verb="Save the endpoint">
-        <EndpointFields fields={fields} onChange={setFields} />
+        <EndpointFields fields={fields} headerNames={endpoint.header_names} onChange={setFields} />
       </ChangeForm>
     </Dialog>
   );
@@ -259,10 +281,12 @@ const kindChoices = kinds.map((value) => ({ value, label: labelOfWebhook(value) 
 
 interface FieldsProps {
   readonly fields: Fields;
+  /** Of the headers that the endpoint has. */
+  readonly headerNames: readonly string[];
   readonly onChange: (fields: Fields) => void;
 }
 
-function EndpointFields({ fields, onChange }: FieldsProps): JSX.Element {
+function EndpointFields({ fields, headerNames, onChange }: FieldsProps): JSX.Element {
   const set = (changed: Partial<Fields>): void => onChange({ ...fields, ...changed });
   return (
     <>
@@ -284,6 +308,23 @@ function EndpointFields({ fields, onChange }: FieldsProps): JSX.Element {
         integration={fields.integration}
         connection={fields.connection}
         onChange={set}
+      />
+      <TextArea
+        label="Headers"
+        rows={2}
+        hint={
+          headerNames.length === 0
+            ? 'Name: value, one on each line'
+            : `Name: value, one on each line, in place of ${headerNames.join(', ')}; empty keeps these, none removes them`
+        }
+        value={fields.headers}
+        onInput={(headers) => set({ headers })}
+      />
+      <TextField
+        label="Waits before retries"
+        hint="Seconds, such as 3, 60, 3600; empty: those of the environment"
+        value={fields.waits}
+        onInput={(waits) => set({ waits })}
       />
     </>
   );

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AnyRoute } from '#http/define-route.ts';
-import { environmentName, webhookUrl, wholeNumber } from '#http/fields.ts';
+import { environmentName, retryWaits, webhookUrl, wholeNumber } from '#http/fields.ts';
 import { askOptions, repeatableOptions } from '#http/options.ts';
 import { representation } from '#http/representation.ts';
 import { json, nothing, data, timestamp } from '#http/responses.ts';
@@ -214,16 +214,7 @@ const settings = z.strictObject({
   on_sync_error: z.boolean().optional(),
   on_sync_completion_always: z.boolean().optional(),
   on_async_action_completion: z.boolean().optional(),
-  webhook_retry_waits_seconds: z
-    .array(
-      z
-        .number()
-        .int()
-        .min(1)
-        .max(limits.webhookRetryWaitMaxMs / 1000),
-    )
-    .max(limits.webhookRetriesMax)
-    .optional(),
+  webhook_retry_waits_seconds: retryWaits.optional(),
   payload_mode: z.enum(['plain', 'sealed']).optional(),
   retention: z
     .strictObject({ prune_after_days: days.optional(), delete_after_days: days.optional() })

@@ -52,6 +52,8 @@ export const webhookEndpointEntity: EntityDefinition<WebhookEndpointEntity> = {
       connection_id: subject.connectionId,
       provider_config_key: subject.integrationKey,
       enabled: subject.isEnabled,
+      header_names: subject.headerNames ?? [],
+      retry_waits_seconds: subject.retryWaitsMs?.map((ms) => ms / 1000) ?? null,
     },
   })),
 };

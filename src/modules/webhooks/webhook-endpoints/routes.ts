@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ExecuteOptions, ControlPlane } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import type { AnyRoute } from '#http/define-route.ts';
-import { connectionId, integrationKey, text, webAddress } from '#http/fields.ts';
+import { connectionId, integrationKey, retryWaits, text, webAddress } from '#http/fields.ts';
 import { askOptions, repeatableOptions } from '#http/options.ts';
 import { representation } from '#http/representation.ts';
 import { json, succeeded, data, timestamp } from '#http/responses.ts';
@@ -25,11 +25,15 @@ import { webhookKinds } from '../webhooks-out/events.ts';
 import { deliveriesOf } from '../webhooks-out/outbox.ts';
 import { sentShape } from '../webhooks-out/routes.ts';
 import { webhookEndpointRef, type WebhookEndpointEntity } from './entity.ts';
+import { headersShape, sealHeaders, type EndpointHeaders } from './headers.ts';
 import { listEndpoints, requireEndpoint } from './queries.ts';
 import type { WebhookEndpoint, EndpointSettings } from './webhook-endpoint.ts';
 
-/** The fields that a caller sets, with the address in plain text. */
-type WantedEndpoint = Omit<EndpointSettings, 'url'> & { readonly url: string };
+/** The fields that a caller sets, with the address and the headers in plain text. */
+type WantedEndpoint = Omit<EndpointSettings, 'url' | 'headers' | 'headerNames'> & {
+  readonly url: string;
+  readonly headers?: EndpointHeaders | null;
+};
 
 /** @throws GatewayError `resource_capped`, `invalid_body` (a connection without its integration) */
 export async function createEndpoint(
@@ -41,13 +45,14 @@ export async function createEndpoint(
   const { idempotencyKey } = options;
   // A repeated request must create the same endpoint.
   const id = idempotencyKey === undefined ? randomUUID() : uuidV5(environmentUid, idempotencyKey);
-  const url = await sealUrl(vault, urlOfEndpoint(environmentUid, id), wanted.url);
+  const { url, headers, ...others } = wanted;
   const body: CommandOf<WebhookEndpointEntity> = {
     type: 'Create',
     id,
     environmentUid,
-    ...wanted,
-    url,
+    ...others,
+    url: await sealUrl(vault, urlOfEndpoint(environmentUid, id), url),
+    ...(await sealHeaders(vault, environmentUid, id, headers)),
   };
   const requestHash = vault.fingerprint('request', JSON.stringify(wanted));
   const ref = webhookEndpointRef(environmentUid, id);
@@ -68,12 +73,16 @@ export async function patchEndpoint(
   options: ExecuteOptions,
 ): Promise<WebhookEndpoint> {
   await requireEndpoint(control, environmentUid, id);
-  const { url, ...others } = wanted;
+  const { url, headers, ...others } = wanted;
   const owner = urlOfEndpoint(environmentUid, id);
   const sealed = url === undefined ? {} : { url: await sealUrl(vault, owner, url) };
   const body: CommandOf<WebhookEndpointEntity> = {
     type: 'Patch',
-    changes: { ...present(others), ...sealed },
+    changes: {
+      ...present(others),
+      ...sealed,
+      ...(await sealHeaders(vault, environmentUid, id, headers)),
+    },
   };
   const requestHash = vault.fingerprint('request', JSON.stringify(wanted));
   const ref = webhookEndpointRef(environmentUid, id);
@@ -108,7 +117,7 @@ function requireOwnAddress(
   throw new GatewayError('not_found', { message });
 }
 
-type EndpointShown = Omit<WebhookEndpoint, 'environmentUid' | 'url'> & {
+type EndpointShown = Omit<WebhookEndpoint, 'environmentUid' | 'url' | 'headers'> & {
   /** In clear. */
   readonly url: string;
   readonly managedBy: 'environment' | 'endpoint';
@@ -130,6 +139,17 @@ const shown = representation<EndpointShown>()({
   ],
   connection_id: z.string().nullable().describe('Only webhooks of this connection; null: of all.'),
   enabled: [z.boolean().describe('Whether webhooks are sent to it.'), ({ isEnabled }) => isEnabled],
+  header_names: [
+    z.array(z.string()).describe('Names of its own headers; their values are not shown.'),
+    ({ headerNames }) => headerNames ?? [],
+  ],
+  retry_waits_seconds: [
+    z
+      .array(z.number())
+      .nullable()
+      .describe('Waits before its second, third, … attempt; null: those of the environment.'),
+    ({ retryWaitsMs: waits }) => waits?.map((ms) => ms / 1000) ?? null,
+  ],
   managed_by: z
     .enum(['environment', 'endpoint'])
     .describe('Whether the settings of the environment or this API manage it.'),
@@ -166,7 +186,17 @@ const settings = {
     .nullable()
     .describe('Only webhooks of this connection; null: of all.'),
   enabled: z.boolean().describe('Whether webhooks are sent to it.'),
+  headers: headersShape
+    .describe('Headers of its deliveries, such as `authorization`, all of them; null: none.')
+    .meta({ examples: [{ authorization: 'Bearer …' }] }),
+  retry_waits_seconds: retryWaits
+    .nullable()
+    .describe('Waits before its second, third, … attempt; null: those of the environment.'),
 };
+
+const waitsMsOf = (
+  seconds: readonly number[] | null | undefined,
+): readonly number[] | null | undefined => seconds?.map((wait) => wait * 1000) ?? seconds;
 
 async function presentOpened({ vault }: WebhooksServices, endpoint: WebhookEndpoint) {
   const owner = urlOfEndpoint(endpoint.environmentUid, endpoint.id);
@@ -224,6 +254,8 @@ const create = defineRoute({
     provider_config_key: settings.provider_config_key.optional(),
     connection_id: settings.connection_id.optional(),
     enabled: settings.enabled.optional(),
+    headers: settings.headers.optional(),
+    retry_waits_seconds: settings.retry_waits_seconds.optional(),
   }),
   answers: { 201: json('The endpoint.', oneEndpointShape) },
   errors: ['resource_capped', 'conflict'],
@@ -236,6 +268,8 @@ const create = defineRoute({
       integrationKey: body.provider_config_key ?? null,
       connectionId: body.connection_id ?? null,
       isEnabled: body.enabled ?? true,
+      headers: body.headers ?? null,
+      retryWaitsMs: waitsMsOf(body.retry_waits_seconds) ?? null,
     };
     const made = await createEndpoint(services, caller.environmentUid, wanted, askOptions(input));
     return { status: 201, body: { data: await presentOpened(services, made) } };
@@ -262,6 +296,8 @@ const patch = defineRoute({
       integrationKey: body.provider_config_key,
       connectionId: body.connection_id,
       isEnabled: body.enabled,
+      headers: body.headers,
+      retryWaitsMs: waitsMsOf(body.retry_waits_seconds),
     };
     const { environmentUid } = caller;
     const options = askOptions(input);

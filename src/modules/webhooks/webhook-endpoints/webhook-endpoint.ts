@@ -19,6 +19,11 @@ export interface WebhookEndpoint {
   /** Null = of every connection; otherwise `integrationKey` is set. */
   readonly connectionId: string | null;
   readonly isEnabled: boolean;
+  /** Headers of its deliveries, sealed with the names (`sealHeaders`); null or absent: none. */
+  readonly headers?: Sealed<string> | null;
+  readonly headerNames?: readonly string[];
+  /** Waits before the second, third, … attempt; null or absent: the schedule of the environment. */
+  readonly retryWaitsMs?: readonly number[] | null;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }
@@ -26,7 +31,15 @@ export interface WebhookEndpoint {
 /** The fields that a caller can set. */
 export type EndpointSettings = Pick<
   WebhookEndpoint,
-  'displayName' | 'url' | 'kinds' | 'integrationKey' | 'connectionId' | 'isEnabled'
+  | 'displayName'
+  | 'url'
+  | 'kinds'
+  | 'integrationKey'
+  | 'connectionId'
+  | 'isEnabled'
+  | 'headers'
+  | 'headerNames'
+  | 'retryWaitsMs'
 >;
 
 export type WebhookEndpointEvent =
@@ -88,9 +101,11 @@ function created(
   refuseHalfFilter(command);
   const { id, environmentUid, displayName, url, kinds, integrationKey, connectionId, isEnabled } =
     command;
+  const { headers = null, headerNames = [], retryWaitsMs = null } = command;
   const settings = { displayName, url, kinds, integrationKey, connectionId, isEnabled };
+  const sending = { headers, headerNames, retryWaitsMs };
   const times = { createdAt: command.at, updatedAt: command.at };
-  const endpoint: WebhookEndpoint = { id, environmentUid, ...settings, ...times };
+  const endpoint: WebhookEndpoint = { id, environmentUid, ...settings, ...sending, ...times };
   return [{ type: 'WebhookEndpointCreated', endpoint }];
 }
 

@@ -10,6 +10,9 @@ import type { Vault } from '#modules/access/vault/vault.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
 import { type HttpClient, HttpFailure, mayPass } from '#ports/http-client.ts';
 import { signDelivery } from '#rules/signature.ts';
+import { webhookEndpointRef } from '../../webhook-endpoints/entity.ts';
+import { openHeaders } from '../../webhook-endpoints/headers.ts';
+import type { WebhookEndpoint } from '../../webhook-endpoints/webhook-endpoint.ts';
 import type { EndpointRef } from '../delivery-store.ts';
 import { addressContext, deliveryContext, headersContext, type WebhookOut } from '../events.ts';
 import { urlOf } from '../outbox.ts';
@@ -22,7 +25,7 @@ export interface SendDeps {
   readonly userAgent: string;
 }
 
-/** One attempt, and the waits of the environment's schedule. */
+/** One attempt, and the waits of its endpoint's schedule. */
 export interface SentAttempt {
   readonly result: AttemptResult;
   /** Of the address. */
@@ -36,6 +39,8 @@ export interface SentAttempt {
 export interface Target {
   readonly environment: Environment;
   readonly url: string;
+  /** The endpoint that has headers and a schedule of its own; null: its sender has none. */
+  readonly endpoint: WebhookEndpoint | null;
 }
 
 /**
@@ -44,7 +49,7 @@ export interface Target {
  */
 export async function sendOnce(
   deps: SendDeps,
-  { environment, url }: Target,
+  { environment, url, endpoint }: Target,
   { created, sealedBody }: { readonly created: WebhookOut; readonly sealedBody: Uint8Array },
   attempt: number,
   signal: AbortSignal,
@@ -55,21 +60,29 @@ export async function sendOnce(
   const body = vault.openBytes(uid, sealedBody, deliveryContext(uid, id));
   const at = clock.now();
   const keys = await openSigningKeys(vault, environment, at);
+  const own = endpoint === null ? {} : await openHeaders(vault, endpoint);
   const headers = {
     ...forwarded(vault, created),
+    ...own,
     'content-type': 'application/json',
     'user-agent': userAgent,
     'webhook-attempt': String(attempt),
     // Receivers recognize a replayed message by its first id.
     ...signDelivery(keys, { id: created.replay_of ?? id, body, at }),
   };
-  const result = await attemptDelivery(http, { url, headers, body }, at, signal);
+  const result = await attemptDelivery(
+    http,
+    { url, headers, ofOrigin: Object.keys(own), body },
+    at,
+    signal,
+  );
   signal.throwIfAborted();
   return {
     result,
     origin: URL.canParse(url) ? new URL(url).origin : '',
     operation: operationOf(created, body),
-    waitsMs: environment.webhookRetryWaitsMs ?? limits.webhookRetryWaitsMs,
+    waitsMs:
+      endpoint?.retryWaitsMs ?? environment.webhookRetryWaitsMs ?? limits.webhookRetryWaitsMs,
   };
 }
 
@@ -84,7 +97,7 @@ export async function targetOf(deps: SealedEntities, created: WebhookOut): Promi
   if (environment === null) return null;
   await vault.ready(uid);
   const url = Buffer.from(vault.openBytes(uid, address, addressContext(uid, id))).toString();
-  return { environment, url };
+  return { environment, url, endpoint: null };
 }
 
 /** The URL that the endpoint has now; null when it has none. */
@@ -97,7 +110,8 @@ export async function configuredTarget(
     if (environment === null) return null;
     const connection = findConnection(control, uid, integration ?? '', connection_id ?? '');
     const url = await urlOf({ control, vault }, endpoint_id, environment, connection);
-    return url === null ? null : { environment, url };
+    const endpoint = control.view.find(webhookEndpointRef(uid, endpoint_id));
+    return url === null ? null : { environment, url, endpoint };
   };
   const existing = await find();
   if (existing !== null) return existing;
@@ -148,12 +162,14 @@ export interface AttemptResult {
  */
 const passingStatuses: ReadonlySet<number> = new Set([401, 403, 404, 408, 409, 425, 429]);
 
-/** Sends the bytes once. User and password of the address travel as Basic. Never throws. */
+/** Sends the bytes once. User and password of the address travel as Basic, without a header of that name. Never throws. */
 export async function attemptDelivery(
   http: HttpClient,
   target: {
     readonly url: string;
     readonly headers: Readonly<Record<string, string>>;
+    /** Names of those that a redirect to another origin drops. */
+    readonly ofOrigin?: readonly string[];
     readonly body: Uint8Array;
   },
   now: Instant,
@@ -166,12 +182,13 @@ export async function attemptDelivery(
     const { status, headers } = await http.request({
       method: 'POST',
       url,
-      headers: { ...target.headers, ...authorization },
+      headers: { ...authorization, ...target.headers },
       body: target.body,
       timeoutMs: limits.webhookTimeoutMs,
       maxBytes: answerBytesMax,
       dropsBody: true,
       redirectsMax,
+      credentialHeaders: ['authorization', ...(target.ofOrigin ?? [])],
       signal,
     });
     const isDelivered = status >= 200 && status < 300;

@@ -1,4 +1,8 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { createHttpClient } from '#adapters/http-client/undici.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
 import { attemptDelivery, retryWaitMs } from '#modules/webhooks/webhooks-out/delivery/send.ts';
@@ -16,6 +20,24 @@ const answering = (status: number, headers: Readonly<Record<string, string>> = {
 const now = Date.parse('2026-02-01T08:00:00Z');
 const attempt = (http: HttpClient, target = to) => attemptDelivery(http, target, now, never);
 const failing = (error: Error) => client(() => Promise.reject(error));
+
+const headerOf = ({ headers }: IncomingMessage, name: string): string | undefined => {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+};
+
+async function listening(answer: RequestListener) {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
 
 describe('an attempt', () => {
   it.each([200, 204, 299])('is a success with %i', async (status) => {
@@ -96,6 +118,25 @@ describe('an attempt', () => {
         errorCode: error.code,
       });
     }
+  });
+
+  it('shows headers of its origin to no other one', async () => {
+    const seen: (string | undefined)[] = [];
+    await using other = await listening((request, response) => {
+      seen.push(headerOf(request, 'x-api-key'), headerOf(request, 'webhook-id'));
+      response.end();
+    });
+    await using first = await listening((request, response) => {
+      seen.push(headerOf(request, 'x-api-key'));
+      response.writeHead(307, { location: `${other.url}/arrived` }).end();
+    });
+    await using http = createHttpClient({
+      allow: [new URL(first.url).host, new URL(other.url).host],
+    });
+    const headers = { 'x-api-key': 'secret', 'webhook-id': 'm1' };
+    const target = { url: `${first.url}/moved`, headers, ofOrigin: ['x-api-key'], body: to.body };
+    expect(await attempt(http, target)).toMatchObject({ isDelivered: true });
+    expect(seen).toEqual(['secret', undefined, 'm1']);
   });
 
   it('asks for 20 seconds, and at most five redirects', async () => {
