@@ -4,7 +4,7 @@ import { newSecret, webhookAddress } from '../../shared/webhooks.js';
 
 const onEvent = createOnEvent({
   description: 'Registers a webhook of every object',
-  version: '1.0.1',
+  version: '1.0.2',
   event: 'post-connection-creation',
   metadata: z.object({ webhookId: z.string().optional(), webhookSecret: z.string().optional() }),
 
@@ -12,7 +12,7 @@ const onEvent = createOnEvent({
     const password = newSecret();
     await svc.updateMetadata({ webhookSecret: `svc:${password}` });
     const { data } = await svc.post<{ data: { id: number } }>({
-      endpoint: '/v1/webhooks',
+      endpoint: '/api/v1/webhooks',
       data: {
         name: 'svc',
         subscription_url: await webhookAddress(svc),

@@ -4,7 +4,7 @@ import { isGone } from '../../shared/webhooks.js';
 
 const onEvent = createOnEvent({
   description: 'Removes the webhook of a connection that is deleted',
-  version: '1.0.0',
+  version: '1.0.1',
   event: 'pre-connection-deletion',
   metadata: z.object({ webhookId: z.string().optional(), webhookSecret: z.string().optional() }),
 
@@ -12,7 +12,7 @@ const onEvent = createOnEvent({
     const { webhookId } = await svc.getMetadata();
     if (webhookId === undefined) return;
     try {
-      await svc.delete({ endpoint: `/v1/webhooks/${webhookId}`, retries: 3 });
+      await svc.delete({ endpoint: `/api/v1/webhooks/${webhookId}`, retries: 3 });
     } catch (error) {
       if (!isGone(error)) throw error;
     }
