@@ -3,10 +3,17 @@ import { z } from 'zod';
 import { nextSinceIso } from '../../shared/since.js';
 import { sheetOf, SmartsheetSheet, type SmartsheetApiSheet } from '../sheet.js';
 
+interface SheetPage {
+  data: SmartsheetApiSheet[];
+  /** At most as many as asked for. */
+  pageSize: number;
+  totalCount: number;
+}
+
 const sync = createSync({
   description:
     'Sheets that the person sees and that were changed since the last run; missing ones are deleted by a run from the start',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['READ_SHEETS'],
@@ -25,25 +32,16 @@ const sync = createSync({
     const next = checkpoint?.nextSince ?? nextSinceIso();
     // Those that a run from the start does not find are gone.
     if (since === '') await svc.trackDeletesStart('SmartsheetSheet');
-    let page = checkpoint?.page ?? 1;
-    const pages = svc.paginate<SmartsheetApiSheet>({
-      endpoint: '/sheets',
-      params: { modifiedSince: since || undefined },
-      paginate: {
-        type: 'offset',
-        offset_name_in_request: 'page',
-        offset_start_value: page,
-        offset_calculation_method: 'per-page',
-        response_path: 'data',
-        limit_name_in_request: 'pageSize',
-        limit: 500,
-      },
-      retries: 5,
-    });
-    for await (const sheets of pages) {
-      await svc.batchSave(sheets.map(sheetOf), 'SmartsheetSheet');
-      page += 1;
-      await svc.saveCheckpoint({ since, nextSince: next, page });
+    for (let page = checkpoint?.page ?? 1, hasMore = true; hasMore; page += 1) {
+      const { data } = await svc.get<SheetPage>({
+        endpoint: '/sheets',
+        params: { modifiedSince: since || undefined, page, pageSize: 500 },
+        retries: 5,
+      });
+      await svc.batchSave(data.data.map(sheetOf), 'SmartsheetSheet');
+      // Beyond the last page Smartsheet returns the last one again.
+      hasMore = page * data.pageSize < data.totalCount;
+      if (hasMore) await svc.saveCheckpoint({ since, nextSince: next, page: page + 1 });
     }
     if (since === '') await svc.trackDeletesEnd('SmartsheetSheet');
     await svc.saveCheckpoint({ since: next });
