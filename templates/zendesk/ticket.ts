@@ -4,6 +4,7 @@ import type { Ticket } from '../models/ticketing.js';
 /** A ticket as Zendesk exports it. */
 export const ZendeskTicket = z.object({
   id: z.number(),
+  /** In the API, not of the page that agents see. */
   url: z.string(),
   subject: z.string().nullish(),
   description: z.string().nullish(),

@@ -7,6 +7,7 @@ export const ZoomApiMeeting = z.object({
   uuid: z.string(),
   host_id: z.string(),
   topic: z.string(),
+  /** The list cuts it to 250 characters. */
   agenda: z.string().nullish(),
   /** 2: scheduled; 3: recurring without a fixed time; 8: recurring with one. */
   type: z.number(),
@@ -24,6 +25,7 @@ export const ZoomMeeting = z.object({
   id: z.string(),
   uuid: z.string(),
   title: z.string(),
+  /** At most 250 characters. */
   description: z.string().nullable(),
   is_recurring: z.boolean(),
   start: z.string().nullable(),

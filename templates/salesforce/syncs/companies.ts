@@ -6,8 +6,9 @@ import { accountFields, companyOf, type SalesforceAccount } from '../account.js'
 import { changedRecords } from '../query.js';
 
 const sync = createSync({
-  description: 'Accounts that were changed or deleted since the last run',
-  version: '1.0.0',
+  description:
+    'Accounts that were changed since the last run; deleted ones are deleted while they are in the recycle bin',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['api', 'refresh_token'],

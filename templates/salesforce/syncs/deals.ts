@@ -6,8 +6,9 @@ import { opportunityFields, dealOf, type SalesforceOpportunity } from '../opport
 import { changedRecords } from '../query.js';
 
 const sync = createSync({
-  description: 'Opportunities that were changed or deleted since the last run',
-  version: '1.0.0',
+  description:
+    'Opportunities that were changed since the last run; deleted ones are deleted while they are in the recycle bin',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['api', 'refresh_token'],

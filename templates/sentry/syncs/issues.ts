@@ -5,8 +5,8 @@ import { SentryIssue, issueOf, type SentryApiIssue } from '../issue.js';
 
 const sync = createSync({
   description:
-    'All issues of an organization that Sentry still has; those that are gone are deleted',
-  version: '1.0.0',
+    'Issues of an organization with an event that Sentry still keeps; those without one are deleted',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: false,
   scopes: ['event:read'],

@@ -6,8 +6,8 @@ import { collectionOf, type TodoistProject } from '../project.js';
 
 const sync = createSync({
   description:
-    'Projects that are active, or were archived since the first run; deleted ones are deleted',
-  version: '1.0.0',
+    'Projects that are active, or were archived since the first run; deleted ones are deleted, and archived ones when Todoist lists everything again',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['data:read'],

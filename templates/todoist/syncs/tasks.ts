@@ -6,8 +6,8 @@ import { ticketOf, type TodoistTask } from '../task.js';
 
 const sync = createSync({
   description:
-    'Tasks that are open, or were completed since the first run; deleted ones are deleted',
-  version: '1.0.0',
+    'Tasks that are open, or were completed since the first run; deleted ones are deleted, and completed ones when Todoist lists everything again',
+  version: '1.0.1',
   frequency: 'every 15 minutes',
   autoStart: true,
   scopes: ['data:read'],

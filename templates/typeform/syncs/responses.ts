@@ -8,8 +8,8 @@ const delayMs = 60 * 60 * 1000;
 
 const sync = createSync({
   description:
-    'Responses of a form that were submitted since the last run; deleted ones are found by a run from the start',
-  version: '1.0.0',
+    'Completed responses of a form that were submitted since the last run; deleted ones are found by a run from the start',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: false,
   scopes: ['responses:read'],

@@ -5,8 +5,9 @@ import { customerOf, type WoocommerceCustomer } from '../customer.js';
 import { listed } from '../lists.js';
 
 const sync = createSync({
-  description: 'All registered customers; those that are gone are deleted',
-  version: '1.0.0',
+  description:
+    'All accounts with the role of a customer; those that are gone or have another role are deleted',
+  version: '1.0.1',
   frequency: 'every 6 hours',
   autoStart: true,
   models: { Customer },

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const action = createAction({
   description: 'Creates a ticket',
-  version: '1.0.0',
+  version: '1.0.1',
   scopes: ['write'],
   input: z.object({
     title: z.string().min(1),
@@ -14,7 +14,11 @@ const action = createAction({
     /** The customer; default: the user of the connection. */
     requester: z.object({ name: z.string().min(1), email: z.email() }).optional(),
   }),
-  output: z.object({ id: z.string(), url: z.string() }),
+  output: z.object({
+    id: z.string(),
+    /** Of the ticket in the API. */
+    url: z.string(),
+  }),
 
   exec: async (svc, { title, description, ...fields }) => {
     const { data } = await svc.post<{ ticket: { id: number; url: string } }>({

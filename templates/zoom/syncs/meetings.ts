@@ -5,8 +5,8 @@ import { pagesOf } from '../pages.js';
 
 const sync = createSync({
   description:
-    'Meetings that the person has scheduled; those that are canceled or expired are deleted',
-  version: '1.0.0',
+    'Meetings that the person has scheduled, with 250 characters of their agenda; those that are canceled or expired are deleted',
+  version: '1.0.1',
   frequency: 'every 30 minutes',
   autoStart: true,
   scopes: ['meeting:read:list_meetings'],
