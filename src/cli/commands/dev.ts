@@ -4,7 +4,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError } from '#client/index.ts';
 import { defineCommand } from '../command.ts';
 import { framedProblem } from '../compiler/code-frame.ts';
-import type { CompileResult, ProjectCompiler, CompiledFunction } from '../compiler/compile.ts';
+import type {
+  CompileResult,
+  ProjectCompiler,
+  CompiledFunction,
+  CompiledProjection,
+} from '../compiler/compile.ts';
 import { CompileError } from '../compiler/problem.ts';
 import { writeCompiled } from '../compiler/write.ts';
 import type { Context } from '../context.ts';
@@ -29,8 +34,8 @@ export const dev = defineCommand({
   usage: '[environment]',
   summary: 'Watch the functions, check and build changes',
   about: `Type-checks and rebuilds changed functions and those that import a changed file, until Ctrl-C. If the
-service runs on this machine and a key of the environment is set, built functions are
-deployed to it at once, and keep log lines of every level for an hour. Nothing is ever removed from the service: use svc deploy, which asks.
+service runs on this machine and a key of the environment is set, built functions and projections are
+deployed to it at once; the functions keep log lines of every level for an hour. Nothing is ever removed from the service: use svc deploy, which asks.
 
 With --fakes it starts a gateway of its own, whose providers are fakes made from the fixtures of the project
 (svc add): functions run without an account. Meanwhile other commands in this folder mean that gateway
@@ -82,10 +87,14 @@ function localKey({ environment }: Context, name: string): string | null {
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname) ? key : null;
 }
 
-/** Deploys functions as they change. */
+/** Deploys functions and projections as they change. */
 interface Deployment {
   /** Resolves with the functions that were new or changed. @throws ApiError */
   bring(project: LocalProject): Promise<readonly CompiledFunction[]>;
+  /** Resolves with the projections that were new or changed. @throws ApiError */
+  bringProjections(
+    projections: readonly CompiledProjection[],
+  ): Promise<readonly CompiledProjection[]>;
 }
 
 interface WatchState {
@@ -157,11 +166,14 @@ async function round(
 async function bring(
   { root, output }: Context,
   deployment: Deployment | null,
-  { functions }: CompileResult,
+  { functions, projections }: CompileResult,
 ): Promise<{ deployed: readonly string[]; problems: readonly string[] }> {
   try {
     const note = (line: string): void => output.note(line);
-    const deployed = (await deployment?.bring({ root, functions, note })) ?? [];
+    const deployed = [
+      ...((await deployment?.bring({ root, functions, note })) ?? []),
+      ...((await deployment?.bringProjections(projections)) ?? []),
+    ];
     return { deployed: deployed.map(({ entry }) => entry.file), problems: [] };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

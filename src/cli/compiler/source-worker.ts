@@ -23,6 +23,11 @@ import { CheckerEnded } from './type-checker.ts';
 
 /** Compiles one file and exits; the type checker blocks its thread for seconds. */
 async function compileSource({ code, imports = {}, target }: SourceOrder): Promise<SourceCompiled> {
+  if (isProjection(code)) {
+    const message =
+      'A projection is no function. Put it into projections/<name>.ts of a project, and run svc compile or svc deploy.';
+    return { outcome: 'refused', message };
+  }
   const root = mkdtempSync(join(tmpdir(), 'svc-compile-'));
   const kind = target?.kind ?? kindOf(code);
   // The target's names are not used in paths: an integration may be called "..".
@@ -93,6 +98,8 @@ function kindOf(code: string): FunctionKind {
   if (/\bcreateOnChange\s*\(/.test(code)) return 'on-change';
   return /\bcreateOnEvent\s*\(/.test(code) ? 'on-event' : 'action';
 }
+
+const isProjection = (code: string): boolean => /\bcreateProjection\s*\(/.test(code);
 
 /** The function as if it were in the folder of its integration. */
 function namedAs(

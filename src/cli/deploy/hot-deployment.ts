@@ -1,6 +1,6 @@
 import { ApiError, type Client } from '#client/index.ts';
 import { limits } from '#kernel/limits.ts';
-import type { CompiledFunction } from '../compiler/compile.ts';
+import type { CompiledFunction, CompiledProjection } from '../compiler/compile.ts';
 import { withIntegrations, type LocalProject } from './missing-integrations.ts';
 import {
   deployRequest,
@@ -10,14 +10,15 @@ import {
   type PreviewRequest,
 } from './package.ts';
 import { isDestructive } from './plan.ts';
+import { performProjections, planProjections } from './projections.ts';
 
 /**
- * Deploys functions to a gateway as they change. Adds and updates only: removal is left to `svc deploy`, which
+ * Deploys functions and projections to a gateway as they change. Adds and updates only: removal is left to `svc deploy`, which
  * asks.
  */
 export class HotDeployment {
   readonly #client: Client;
-  /** What was deployed from here, by function. */
+  /** What was deployed from here, by file. */
   readonly #sent = new Map<string, string>();
 
   constructor(client: Client) {
@@ -30,6 +31,19 @@ export class HotDeployment {
       this.#deploy(project.functions),
     );
     if (fresh.length > 0) await this.#keepLogs(project.functions);
+    return fresh;
+  }
+
+  /** Resolves with those that were new or changed since the last time. @throws ApiError */
+  async bringProjections(
+    projections: readonly CompiledProjection[],
+  ): Promise<CompiledProjection[]> {
+    const contentOfOne = ({ bundle, source }: CompiledProjection): string => bundle + source;
+    const fresh = projections.filter((one) => this.#sent.get(one.entry.file) !== contentOfOne(one));
+    const plan = await planProjections(this.#client, fresh, false);
+    if (plan === null) return [];
+    await performProjections(this.#client, fresh, plan);
+    for (const one of fresh) this.#sent.set(one.entry.file, contentOfOne(one));
     return fresh;
   }
 

@@ -6,7 +6,7 @@ import { counted } from '#kernel/counted.ts';
 import { shellWord } from '#kernel/shell.ts';
 import { objectOf } from '#kernel/stable-json.ts';
 import { columns } from '../columns.ts';
-import type { CompiledFunction } from '../compiler/compile.ts';
+import type { CompiledFunction, CompiledProjection } from '../compiler/compile.ts';
 import type { Context } from '../context.ts';
 import type { LocalProject } from '../deploy/missing-integrations.ts';
 import { CommandFailure } from '../exit.ts';
@@ -72,6 +72,14 @@ export class FakedDeployment implements AsyncDisposable {
       if (before.has(keyOf(one)) || !artifact.auto_start) await this.#trigger(session, one, true);
     }
     return fresh;
+  }
+
+  /** Resolves with the projections that were new or changed. @throws ApiError */
+  async bringProjections(
+    projections: readonly CompiledProjection[],
+  ): Promise<readonly CompiledProjection[]> {
+    const session = await this.#current(this.#context.root);
+    return session.deployment.bringProjections(projections);
   }
 
   async #open(before: FakedSession | null): Promise<FakedSession> {

@@ -18,7 +18,7 @@ export function functionsProject(files: Readonly<Record<string, string>>): Funct
     }
   };
   const entries = Object.keys(files).filter((file) =>
-    /\/(syncs|actions|on-events|on-changes)\//.test(file),
+    /(\/(syncs|actions|on-events|on-changes)|^projections)\//.test(file),
   );
   write({
     '.svc/.gitkeep': '',

@@ -194,7 +194,8 @@ const compileRoute = defineRoute({
   credential: 'environment',
   scopes: ['environment:functions:compile'],
   summary: 'Compile a function.',
-  description: 'Checks the types and bundles the file; nothing is stored.',
+  description:
+    'Checks the types and bundles the file; nothing is stored. A projection is refused: `svc compile` checks those of a project.',
   body: z.strictObject({ code: text(1, 1_000_000).describe('TypeScript source of one file.') }),
   answers: { 200: json('The bundle.', compiledShape) },
   errors: ['compilation_error', 'timeout', 'execution_environment_unavailable'],

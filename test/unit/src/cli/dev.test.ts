@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deployServer, type DeployServer } from '#test/support/fakes/deploy-server.ts';
+import { deployServer, emptyPlan, type DeployServer } from '#test/support/fakes/deploy-server.ts';
 import { commandLine, type Ended } from '#test/support/processes/command-line.ts';
 import {
   actionText,
@@ -117,6 +117,26 @@ describe('svc dev', () => {
     expect(deployments.map(({ body }) => body.reconciliationScope)).toEqual([
       { kind: 'function', integrationId: 'crm', name: 'items', type: 'sync' },
     ]);
+  });
+
+  it('builds and deploys a projection', async () => {
+    server.answer.body = { ...emptyPlan, data: [] };
+    server.asked.length = 0;
+    project.write({
+      'projections/names.ts': `import { createProjection } from 'svc';
+import { z } from 'zod';
+export default createProjection({
+  description: 'Names',
+  from: { models: ['Item'] },
+  row: z.object({ id: z.string() }),
+  map: ({ record_id }) => ({ id: record_id }),
+});
+`,
+      'index.ts': `${readFileSync(join(project.root, 'index.ts'), 'utf8')}import './projections/names.js';\n`,
+    });
+    const round = await rounds.until(({ deployed }) => deployed.length > 0);
+    expect(round).toMatchObject({ deployed: ['projections/names.ts'], problems: [] });
+    expect(server.asked.map(({ path }) => path)).toEqual(['/custom-projections/names']);
   });
 
   it('builds the functions that import a changed file', async () => {

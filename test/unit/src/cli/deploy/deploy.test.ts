@@ -34,6 +34,15 @@ export default createOnEvent({
   },
 });
 `,
+    'projections/names.ts': `import { createProjection } from 'svc';
+import { z } from 'zod';
+export default createProjection({
+  description: 'Names',
+  from: { models: ['Contact'] },
+  row: z.object({ id: z.string() }),
+  map: ({ record_id }) => ({ id: record_id }),
+});
+`,
   });
   compiled = await compile(project, sandbox);
 });
@@ -49,6 +58,7 @@ interface With {
   readonly selection?: Selection;
   readonly version?: string;
   readonly consent?: Partial<Consent>;
+  readonly hasProjections?: boolean;
   /** What somebody types. */
   readonly answer?: string;
 }
@@ -71,7 +81,12 @@ async function deploy(options: With = {}) {
   const none = { autoConfirm: false, allowDestructive: false, allowBreaking: false, canAsk: false };
   const given = { ...none, ...consent };
   try {
-    const deployment = packageFunctions(compiled.functions, selection, version);
+    const deployment = packageFunctions(
+      compiled.functions,
+      selection,
+      version,
+      options.hasProjections === true ? compiled.projections : [],
+    );
     const telling = { progress: () => undefined, isJson: false };
     await performDeployment(context, client, deployment, given, telling);
     return { exitCode: 0, error: '', out, questions };
@@ -311,6 +326,35 @@ describe('a deployment that breaks readers', () => {
     expect(ended.exitCode).toBe(isDeployed ? 0 : 11);
     expect(paths()).toEqual(isDeployed ? [preview, bundle] : [preview]);
     if (!isDeployed && consent.canAsk !== true) expect(ended.error).toContain('--allow-breaking');
+  });
+});
+
+describe('the projections of a deployment', () => {
+  const projection = '/custom-projections/names';
+  /** The answer to each call: the plan, and the projections that the service has. */
+  const existing = (...data: readonly object[]) => ({ ...emptyPlan, data });
+
+  it('are planned, and deployed without functions that are as deployed', async () => {
+    server.answer.body = existing();
+    const { exitCode, out } = await deploy({ hasProjections: true });
+    expect(exitCode).toBe(0);
+    expect(paths()).toEqual([preview, projection]);
+    expect(server.asked[1]?.body).toMatchObject({
+      models: ['Contact'],
+      row: { properties: { id: { type: 'string' } } },
+    });
+    expect(out).toContain(' [Projections +1 ~0 -0]\n + names\n');
+    expect(out).toContain('Successfully deployed the projections.');
+  });
+
+  it('are left alone where a function is selected, and asked for before they are removed', async () => {
+    server.answer.body = existing({ name: 'former', content_hash: 'x' });
+    await deploy({ hasProjections: true, selection: { sync: 'contacts' } });
+    expect(paths()).toEqual([preview]);
+    server.asked.length = 0;
+    const removing = { hasProjections: true, selection: { prune: true } };
+    expect(await deploy(removing)).toMatchObject({ exitCode: 11 });
+    expect(paths()).toEqual([preview]);
   });
 });
 

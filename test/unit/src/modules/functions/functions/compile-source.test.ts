@@ -23,6 +23,16 @@ describe('a file that is compiled', () => {
     expect(compiled.sent).toMatchObject({ syncName: 'add-one', providerConfigKey: 'crm' });
   });
 
+  it('is refused with the way to deploy it where it is a projection', async () => {
+    const { signal } = new AbortController();
+    const projection = `import { createProjection } from 'svc';\nexport default createProjection({});`;
+    const compiling = compileSource({ code: projection }, signal, { environmentUid: 'e' });
+    expect(await refusal(compiling)).toMatchObject({
+      code: 'compilation_error',
+      message: expect.stringContaining('projections/<name>.ts') as string,
+    });
+  });
+
   it('is refused when checking it takes more memory than it may have', async () => {
     const { signal } = new AbortController();
     const hostile = `${code}
