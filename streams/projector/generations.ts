@@ -31,6 +31,8 @@ export type Report = { readonly generation: number } & (
       readonly type: 'ReportProgress';
       readonly places: Readonly<Record<string, PartitionProgress>>;
       readonly rows: number;
+      /** Once it has caught up. */
+      readonly newFailures?: number;
     }
   | { readonly type: 'ReportFailure'; readonly code: string }
   | {
@@ -74,6 +76,14 @@ export interface GenerationsDeps<S, A extends ActiveGeneration<S>, T extends Tab
   /** The decided state. */
   readonly projection: FollowedProjection;
   readonly report: (report: Report) => Promise<void>;
+  /**
+   * Number of changes that one generation has rows of, and the other one failed to take; default: none, where no change
+   * can fail. @throws GatewayError `projection_unavailable`
+   */
+  readonly newFailures?: (generations: {
+    readonly expected: number;
+    readonly found: number;
+  }) => Promise<number>;
   readonly verify: (
     generations: { readonly expected: number; readonly found: number },
     signal: AbortSignal,
@@ -370,9 +380,9 @@ class RunningGenerations<
     const { projection } = this.#deps;
     this.#ticks += 1;
     const { generations } = projection.current;
-    const building = generations.find(({ state }) => state === 'building');
-    if (building !== undefined && !building.is_paused && this.#isLeading)
-      await this.#progress(building.generation);
+    const building = generations.filter((one) => one.state === 'building' && !one.is_paused);
+    if (building.length === 0) this.#ends.clear();
+    else if (this.#isLeading) await this.#progressOf(building);
     // Waiting for its time, or failed before.
     const isUnsettled = projection.current.active_generation !== this.#activeFeed.number;
     const isWaiting = generations.some(
@@ -405,23 +415,48 @@ class RunningGenerations<
   }
 
   /** A partition has caught up when it has passed the end of the topic at the previous tick. */
-  async #progress(generation: number): Promise<void> {
+  async #progressOf(building: PublishedProjection['generations']): Promise<void> {
     const { log, partitions, topic } = this.#deps;
-    const feed = this.#fed.get(generation);
-    if (feed === undefined) return;
-    await feed.reach.refresh();
-    const places: Record<string, PartitionProgress> = {};
+    const passed = this.#ends;
+    const starts: number[] = [];
+    this.#ends = new Map();
     for (const partition of partitionNumbers(partitions)) {
-      const start = await log.startOffset(topic, partition);
-      const end = await log.endOffset(topic, partition);
-      const next = Math.max(start, feed.reach.next(partition));
-      const isCaughtUp = next >= (this.#ends.get(partition) ?? Infinity);
-      this.#ends.set(partition, end);
-      places[partition] = { start, next, end, isCaughtUp };
+      starts.push(await log.startOffset(topic, partition));
+      this.#ends.set(partition, await log.endOffset(topic, partition));
     }
-    const isReady = Object.values(places).every(({ isCaughtUp }) => isCaughtUp);
+    for (const { generation } of building) {
+      const feed = this.#fed.get(generation);
+      if (feed === undefined) continue;
+      await feed.reach.refresh();
+      const places = starts.map((start, partition): PartitionProgress => {
+        const next = Math.max(start, feed.reach.next(partition));
+        const end = this.#ends.get(partition) ?? start;
+        return { start, next, end, isCaughtUp: next >= (passed.get(partition) ?? Infinity) };
+      });
+      await this.#reportProgress(feed, places);
+    }
+  }
+
+  async #reportProgress(
+    feed: GenerationFeed<S, T>,
+    places: readonly PartitionProgress[],
+  ): Promise<void> {
+    const { number: generation } = feed;
+    const isReady = places.every(({ isCaughtUp }) => isCaughtUp);
     if (!isReady && this.#ticks % ticksPerReport !== 1) return;
-    this.#notify({ type: 'ReportProgress', generation, places, rows: await this.#rowsOf(feed) });
+    const rows = await this.#rowsOf(feed);
+    const report = {
+      type: 'ReportProgress',
+      generation,
+      places: Object.fromEntries(places.entries()),
+      rows,
+    } as const;
+    const { active_generation: expected } = this.#deps.projection.current;
+    const isCompared = isReady && generation !== expected;
+    const newFailures = isCompared
+      ? await this.#deps.newFailures?.({ expected, found: generation })
+      : undefined;
+    this.#notify(newFailures === undefined ? report : { ...report, newFailures });
   }
 
   async #rowsOf({ tables }: GenerationFeed<S, T>): Promise<number> {

@@ -1,7 +1,7 @@
 import type { Instant } from '#kernel/time.ts';
 
 /**
- * `building`: reads the topic from its start. `ready`: has caught up and is fed. `active`: is read. `kept`: was
+ * `building`: reads the topic from its start; the first one of a new projection is read meanwhile. `ready`: has caught up and is fed. `active`: is read. `kept`: was
  * active before, and is fed so that it can be again. `failed`: its projector could not continue. `retiring`: its
  * tables are being dropped.
  */
@@ -61,6 +61,8 @@ export interface Generation {
   readonly isPaused: boolean;
   /** It becomes the active one when it has caught up. Absent: on request. */
   readonly switchesWhenReady?: true;
+  /** Changes that the active one had rows of and this one failed to take when it had caught up: it did not switch. */
+  readonly newFailures?: number;
   /** Share of the time that the build may take, in percent. */
   readonly pacePercent: number;
   readonly requestedAt: Instant;

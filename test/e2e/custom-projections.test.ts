@@ -30,6 +30,11 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 const gateway = () => world.gateway;
+const listedOnceIs = (state: string) =>
+  eventually(
+    () => listedProjection(gateway(), 'contacts'),
+    (one) => one?.state === state,
+  );
 const names = 'SELECT id, name FROM contacts ORDER BY id';
 
 describe('a projection of a project', () => {
@@ -110,15 +115,20 @@ describe('a projection of a project', () => {
     expect(await crm.run('contacts')).toMatchObject({ success: true });
     const picky = `{ if (change.record.name === 'broken') throw new Error('no such name'); return ${rowOfContact()}; }`;
     succeeded(await deployProjection(gateway(), 'contacts', contactNames(picky)));
-    expect(await rowsOnceAre(gateway(), names, [['c-3', 'Edith']])).toEqual([['c-3', 'Edith']]);
-    const listed = await eventually(
-      () => listedProjection(gateway(), 'contacts'),
-      (one) => one?.state === 'failing',
-    );
-    expect(listed).toMatchObject({
+    const failing = {
       failed_records: 1,
       failures: [{ record_id: 'c-4', error: 'no such name' }],
-    });
+    };
+    // The former mapping has a row of c-4, which a switch would hide.
+    expect(await listedOnceIs('held')).toMatchObject(failing);
+    expect(await projectedRows(gateway(), names)).toEqual([
+      ['c-3', 'EDITH'],
+      ['c-4', 'BROKEN'],
+    ]);
+    const force = { key: gateway().accountKey, body: { force: true } };
+    succeeded(await gateway().call('POST', '/projections/dev.contacts/switch', force));
+    expect(await rowsOnceAre(gateway(), names, [['c-3', 'Edith']])).toEqual([['c-3', 'Edith']]);
+    expect(await listedOnceIs('failing')).toMatchObject(failing);
     const failures = 'SELECT projection, record_id, error FROM v_projection_failures';
     expect(await projectedRows(gateway(), failures)).toEqual([['contacts', 'c-4', 'no such name']]);
   });

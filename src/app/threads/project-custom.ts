@@ -16,7 +16,7 @@ import {
   customTableSet,
   type CustomTableSet,
 } from '#modules/operations/custom-projections/tables.ts';
-import { verifyCustom } from '#modules/operations/custom-projections/verify.ts';
+import { countNewFailures, verifyCustom } from '#modules/operations/custom-projections/verify.ts';
 import { projectionRef } from '#modules/operations/projections/entity.ts';
 import { recordsTopic, type RecordChange } from '#modules/records/model/events.ts';
 import type { Metrics } from '#ports/metrics.ts';
@@ -162,6 +162,12 @@ async function startCustomGenerations(
     isTableOf: (table, generation) => tableSet(generation).tables.includes(table),
     stalled: () => undefined,
     report: (fields) => deps.report(name, fields),
+    async newFailures({ expected, found }) {
+      const sets = { expected: tableSet(expected), found: tableSet(found) };
+      const failures = await countNewFailures({ store, partitions }, sets);
+      deps.faultPoint('custom-projector:before-switch');
+      return failures;
+    },
     verify: ({ expected, found }, signal) =>
       verifyCustom(
         { log, store, partitions },

@@ -104,8 +104,14 @@ const tasksOfProjects = {
       context.output.result(JSON.stringify(found));
       return;
     }
-    const { failed_records: count, failures } = found;
+    const { failed_records: count, failures, state } = found;
     context.output.note(`${counted(count, 'record')} could not be mapped`);
+    if (state === 'held') {
+      context.output.note(
+        'The deployed mapping does not replace the former one, which has rows of them. ' +
+          `Deploy a corrected one, or: svc projections switch ${found.projection} --force`,
+      );
+    }
     for (const one of failures) {
       const { integration, connection_id: connection, model, record_id: id, error } = one;
       context.output.result(printable(`${integration} ${connection} ${model} ${id}: ${error}`));
@@ -264,6 +270,10 @@ async function projectionOf({
 const besideOf = (projection: Projection): ProjectionGeneration | undefined =>
   projection.generations.find(({ generation }) => generation !== projection.active_generation);
 
+/** The one that is built, or was last: the first tables of a projection are read while they are filled. */
+const builtOf = (projection: Projection): ProjectionGeneration | undefined =>
+  besideOf(projection) ?? projection.generations.find(({ state }) => state === 'building');
+
 /**
  * Shows the progress of the build until it has caught up.
  * @throws CommandFailure when it failed, was dropped, or the user stopped waiting
@@ -273,20 +283,23 @@ async function followBuilding(following: WatchContext): Promise<ProjectionGenera
   const { output } = context;
   const started = performance.now();
   let saidAt = -lineEveryMs;
-  return watched(following, (beside) => {
-    if (beside === undefined) throw new CommandFailure(`${name} is not being rebuilt.`);
-    const { state, failure, progress: share } = beside;
+  let first: number | undefined;
+  return watched(following, (projection) => {
+    first ??= builtOf(projection)?.generation;
+    const built = projection.generations.find(({ generation }) => generation === first);
+    if (built === undefined) throw new CommandFailure(`${name} is not being rebuilt.`);
+    const { state, failure, progress: share } = built;
     if (state === 'failed') throw new CommandFailure(`The rebuild failed: ${failure ?? ''}.`);
     const now = performance.now();
     if (state !== 'building') {
       const seconds = (now - started) / 1000;
       output.note(
-        `Generation ${beside.generation} has caught up; followed for ${seconds.toFixed(1)} s.`,
+        `Generation ${built.generation} has caught up; followed for ${seconds.toFixed(1)} s.`,
       );
-      return beside;
+      return built;
     }
-    const phase = beside.is_paused ? 'building, paused' : 'building';
-    const { rate_per_s: perSecond, seconds_left: secondsLeft } = beside;
+    const phase = built.is_paused ? 'building, paused' : 'building';
+    const { rate_per_s: perSecond, seconds_left: secondsLeft } = built;
     const progress = { phase, share, perSecond, secondsLeft };
     if (output.isWatched) output.status(progressLine(progress, true));
     else if (now - saidAt >= lineEveryMs) {
@@ -300,8 +313,8 @@ async function followBuilding(following: WatchContext): Promise<ProjectionGenera
 /** Waits for the outcome of the running comparison. */
 async function followVerification(context: WatchContext): Promise<Verification> {
   const { output } = context.context;
-  return watched(context, (beside) => {
-    const verification = beside?.verification ?? null;
+  return watched(context, (projection) => {
+    const verification = besideOf(projection)?.verification ?? null;
     if (verification === null) {
       throw new CommandFailure(`Nothing of ${context.name} is being compared.`);
     }
@@ -314,11 +327,11 @@ async function followVerification(context: WatchContext): Promise<Verification> 
 /** Polls until there is a result; Ctrl-C ends the polling, not the operation. */
 async function watched<T>(
   context: WatchContext,
-  look: (beside: ProjectionGeneration | undefined) => T | null,
+  look: (projection: Projection) => T | null,
 ): Promise<T> {
   using stopping = stopOnInterrupt(context.context);
   for (;;) {
-    const found = look(besideOf(await projectionOf(context)));
+    const found = look(await projectionOf(context));
     if (found !== null) return found;
     await sleep(askEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     if (stopping.signal.aborted) throw leftAlone(context.name);

@@ -132,7 +132,7 @@ const texts: Readonly<Record<Change, readonly [verb: string, about: string]>> = 
   rollback: ['Roll back', 'The former generation is read again.'],
   pause: [
     'Pause',
-    'The generation beside the one that is read is not fed until it is resumed. Generations cannot be compared or switched before.',
+    'The generation that is built is not fed until it is resumed. Generations cannot be compared or switched before.',
   ],
   resume: ['Resume', 'The paused generation is fed again, from its position.'],
   discard: ['Discard', 'The generation beside the one that is read is deleted with its tables.'],
@@ -179,7 +179,7 @@ function stepsOf(shown: Shown): readonly Change[] {
     return other === undefined ? ['resume'] : ['resume', 'discard'];
   switch (other?.state) {
     case undefined:
-      return ['rebuild'];
+      return shown.generations.some(({ state }) => state === 'building') ? ['pause'] : ['rebuild'];
     // Its tables are being deleted.
     case 'retiring':
       return [];
@@ -245,6 +245,7 @@ function Generation({ generation: shown, isRead }: GenerationProps): JSX.Element
         <h2>
           Generation {shown.generation}
           {isRead ? ', read by the API' : ''}
+          {isRead && shown.state === 'building' ? ' while it is filled' : ''}
         </h2>
         <StateBadge state={shown.is_paused ? 'paused' : shown.state} />
       </div>

@@ -205,7 +205,8 @@ export class ChangeSelection {
       range.hasRemoved = true;
       return { ...subject, isGone };
     }
-    if (change.payload_encoding !== 'json') return { ...subject, error: 'The payload is sealed.' };
+    if (change.payload_encoding !== 'json')
+      return { ...subject, error: 'The payload is sealed: save the record again.' };
     return { ...subject, change: this.#changeText(change) };
   }
 

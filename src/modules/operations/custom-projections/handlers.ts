@@ -11,10 +11,11 @@ import { columnsOf, projectionHash, type DeployedDefinition } from '#rules/proje
 import { projectionRef } from '../projections/entity.ts';
 import type { CustomProjection, ProjectionVersion } from './custom-projection.ts';
 import { customProjectionRef } from './entity.ts';
-import { listCustomProjections, readProjections } from './queries.ts';
+import { existingProjections, heldBackOf, listCustomProjections } from './queries.ts';
 
-/** A build does not wait for callers, but shares the machine with them. */
-const pacePercent = 75;
+/** Shares of the time. Callers wait for the first tables; a replacement leaves them the machine. */
+const firstPacePercent = 100;
+const replacementPacePercent = 75;
 
 interface Deps extends EntityQueries {
   readonly control: ControlPlane;
@@ -22,8 +23,8 @@ interface Deps extends EntityQueries {
 }
 
 /**
- * Deploys it: the first version fills its table from the log; a changed one is built beside the tables that are read, which
- * it replaces when it has caught up.
+ * Deploys it: the first version fills its table from the log, and is read meanwhile; a changed one is built beside the
+ * tables that are read, which it replaces when it has caught up, unless it fails for changes that they have rows of.
  * @throws GatewayError `invalid_body` (the row makes no table), `conflict` (sealed payloads, another deployment)
  */
 export async function deployProjection(
@@ -61,20 +62,18 @@ export async function deployProjection(
     ...{ uid: before?.uid ?? randomUUID(), environmentUid, name, projection },
     ...{ description, source, contentHash },
   };
-  const commands: CommandRequest[] = [
-    commandTo(ref, { type: 'Deploy', number, version, parts }),
-    ...(before === null
-      ? []
-      : [
-          commandTo(projectionRef(projection), {
-            type: 'Replace',
-            name: projection,
-            schemaVersion: number,
-            partitions: settings.partitions,
-            pacePercent,
-          }),
-        ]),
-  ];
+  const build = {
+    name: projection,
+    schemaVersion: number,
+    partitions: settings.partitions,
+    pacePercent: before === null ? firstPacePercent : replacementPacePercent,
+  };
+  const deployment = commandTo(ref, { type: 'Deploy', number, version, parts });
+  // Read in this order: the first generation is known before its definition starts it, a further one has its version.
+  const commands: CommandRequest[] =
+    before === null
+      ? [commandTo(projectionRef(projection), { type: 'Begin', ...build }), deployment]
+      : [deployment, commandTo(projectionRef(projection), { type: 'Replace', ...build })];
   await control.askAll(commands, options);
   const deployed = control.view.find(ref);
   if (deployed === null) throw new GatewayError('server_error');
@@ -125,8 +124,8 @@ export const customProjectionsOfEnvironments = (control: ControlPlane): Environm
 const sealedConflict = (name: string): GatewayError =>
   new GatewayError('conflict', {
     message:
-      `The environment "${name}" seals its payloads, and the rows of a projection would show them in clear. ` +
-      'Set payload_mode to plain first.',
+      `The environment "${name}" seals its payloads, and the rows of a projection would keep them in clear, also after the ` +
+      'key of a connection is destroyed. Deploy the projection to an environment whose payload_mode is plain, or read the records with GET /records.',
   });
 
 /** A record whose change could not be mapped. */
@@ -139,7 +138,7 @@ export interface FailedRecord {
   readonly error: string;
 }
 
-/** Failed records of the table that is read; null while there is no table yet. */
+/** Failed records of the table that is read, or of one that is held back by them. */
 export interface ProjectionFailures {
   readonly count: number;
   readonly examples: readonly FailedRecord[];
@@ -147,16 +146,18 @@ export interface ProjectionFailures {
 
 const examplesMax = 20;
 
-/** By name. @throws GatewayError `projection_unavailable` */
+/** By name; absent while there is no table yet. @throws GatewayError `projection_unavailable` */
 export async function failuresOf(
   { control, tables }: EntityQueries,
   environmentUid: string,
 ): Promise<ReadonlyMap<string, ProjectionFailures>> {
   const found = new Map<string, ProjectionFailures>();
-  for (const { name, table } of await readProjections(
+  const all = await existingProjections(
     { view: control.view, tables },
     environmentUid,
-  )) {
+    (projection) => heldBackOf(projection)?.number ?? projection.active,
+  );
+  for (const { name, table } of all) {
     const rows = await tables.queryRows<FailedRecord & { total: string }>(
       `SELECT _integration AS integration, _connection_id AS connection_id, _model AS model, _variant AS variant,
          _record_id AS record_id, _error AS error, count() OVER () AS total

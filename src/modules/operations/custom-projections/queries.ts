@@ -1,7 +1,11 @@
 import type { ControlView } from '#control-plane/control-plane.ts';
 import type { RowQueries } from '#ports/projection-store.ts';
 import type { ProjectionTables } from '#streams/projector/define.ts';
-import { untouched } from '#streams/projector/projection-state.ts';
+import {
+  untouched,
+  type Generation,
+  type Projection,
+} from '#streams/projector/projection-state.ts';
 import { projectionRef } from '../projections/entity.ts';
 import type { CustomProjection, ProjectionVersion } from './custom-projection.ts';
 import { customProjectionEntity } from './entity.ts';
@@ -25,6 +29,10 @@ export function tablesOfCustom(view: View, custom: CustomProjection): Projection
 export const allCustomTables = (view: View): ProjectionTables[] =>
   listCustomProjections(view).map((custom) => tablesOfCustom(view, custom));
 
+/** The generation that does not replace the active one because of its failures. */
+export const heldBackOf = ({ generations }: Projection): Generation | undefined =>
+  generations.find(({ state, newFailures }) => state === 'ready' && newFailures !== undefined);
+
 /** The table that is read. */
 export interface ReadProjection {
   readonly name: string;
@@ -32,15 +40,27 @@ export interface ReadProjection {
   readonly version: ProjectionVersion;
 }
 
-/** The active tables of the environment that exist: a projector makes them soon after the deployment. */
-export async function readProjections(
-  { view, tables }: { readonly view: View; readonly tables: RowQueries },
+interface QueryDeps {
+  readonly view: View;
+  readonly tables: RowQueries;
+}
+
+/** The active tables of the environment that exist. */
+export const readProjections = (
+  deps: QueryDeps,
   environmentUid: string,
+): Promise<readonly ReadProjection[]> =>
+  existingProjections(deps, environmentUid, ({ active }) => active);
+
+/** Tables of the chosen generations that exist: a projector makes them soon after the deployment. */
+export async function existingProjections(
+  { view, tables }: QueryDeps,
+  environmentUid: string,
+  generationOf: (projection: Projection) => number,
 ): Promise<readonly ReadProjection[]> {
   const read = listCustomProjections(view, environmentUid).map((custom) => {
-    const { active, generations } =
-      view.find(projectionRef(custom.projection)) ?? untouched(custom.projection);
-    const set = customTables(custom, generations).tableSet(active);
+    const projection = view.find(projectionRef(custom.projection)) ?? untouched(custom.projection);
+    const set = customTables(custom, projection.generations).tableSet(generationOf(projection));
     return { name: custom.name, table: set.name, version: set.version };
   });
   if (read.length === 0) return [];

@@ -7,7 +7,7 @@ import { data, json, succeeded, timestamp } from '#http/responses.ts';
 import { limits } from '#kernel/limits.ts';
 import { isoMillis } from '#kernel/time.ts';
 import { projectionNamePattern } from '#rules/projection-columns.ts';
-import { untouched } from '#streams/projector/projection-state.ts';
+import { untouched, type Projection } from '#streams/projector/projection-state.ts';
 import { projectionRef } from '../projections/entity.ts';
 import { defineRoute, type OperationsServices } from '../services.ts';
 import type { CustomProjection } from './custom-projection.ts';
@@ -17,7 +17,7 @@ import {
   failuresOf,
   type ProjectionFailures,
 } from './handlers.ts';
-import { listCustomProjections } from './queries.ts';
+import { heldBackOf, listCustomProjections } from './queries.ts';
 
 const path = z.strictObject({
   name: z
@@ -29,7 +29,7 @@ const path = z.strictObject({
 interface ShownProjection extends CustomProjection {
   /** Null: its table is not made yet. */
   readonly failures: ProjectionFailures | null;
-  readonly isReplacing: boolean;
+  readonly of: Projection;
 }
 
 const latestOf = ({ versions, latest }: CustomProjection) => {
@@ -37,6 +37,15 @@ const latestOf = ({ versions, latest }: CustomProjection) => {
   if (version === undefined) throw new Error('a projection without its latest version');
   return version;
 };
+
+function stateOf({ failures, of: projection, latest }: ShownProjection) {
+  if (failures === null) return 'starting';
+  const active = projection.generations.find(({ number }) => number === projection.active);
+  if (active?.state === 'building') return 'filling';
+  if (heldBackOf(projection) !== undefined) return 'held';
+  if (failures.count > 0) return 'failing';
+  return active?.schemaVersion === latest ? 'current' : 'replacing';
+}
 
 const failedRecord = z.strictObject({
   integration: z.string(),
@@ -77,18 +86,18 @@ const shown = representation<ShownProjection>()({
   ],
   state: [
     z
-      .enum(['starting', 'current', 'replacing', 'failing'])
+      .enum(['starting', 'filling', 'current', 'replacing', 'held', 'failing'])
       .describe(
-        '`starting`: without a table yet. `replacing`: a changed mapping is being built. `failing`: changes of some records could not be mapped.',
+        '`starting`: without a table yet. `filling`: the first table does not have all records yet. `replacing`: a changed mapping is being built. `held`: a changed mapping has been built, but fails for records that the table has rows of, and does not replace it. `failing`: changes of some records could not be mapped.',
       ),
-    ({ failures, isReplacing }) => {
-      if (failures === null) return 'starting';
-      if (failures.count > 0) return 'failing';
-      return isReplacing ? 'replacing' : 'current';
-    },
+    stateOf,
   ],
   failed_records: [
-    z.int().describe('Number of records whose last change could not be mapped.'),
+    z
+      .int()
+      .describe(
+        'Number of records whose last change could not be mapped; with the state `held`, by the mapping that is held back.',
+      ),
     ({ failures }) => failures?.count ?? 0,
   ],
   failures: [
@@ -113,13 +122,15 @@ async function present(
   all: readonly CustomProjection[],
 ) {
   const { view } = services.control;
+  // Of the same moment as the choice of the tables whose failures are read.
+  const states = all.map((custom) => ({
+    ...custom,
+    of: view.find(projectionRef(custom.projection)) ?? untouched(custom.projection),
+  }));
   const failures = await failuresOf(services, environmentUid);
-  return all.map((custom) => {
-    const state = view.find(projectionRef(custom.projection)) ?? untouched(custom.projection);
-    const active = state.generations.find(({ number }) => number === state.active);
-    const isReplacing = active?.schemaVersion !== custom.latest;
-    return shown.of({ ...custom, failures: failures.get(custom.name) ?? null, isReplacing });
-  });
+  return states.map((custom) =>
+    shown.of({ ...custom, failures: failures.get(custom.name) ?? null }),
+  );
 }
 
 const list = defineRoute({
@@ -146,7 +157,7 @@ const deploy = defineRoute({
   scopes: ['environment:deploy'],
   summary: 'Deploy a projection of a project.',
   description:
-    'Its table is filled from the log. A changed mapping is built beside the table that is read, and replaces it once it has caught up.',
+    'Its table is filled from the log. A changed mapping is built beside the table that is read, and replaces it once it has caught up, unless it fails for records that the table has rows of.',
   params: path,
   body: z.strictObject({
     version: text(0, 255).default('').describe('Label of the version.'),

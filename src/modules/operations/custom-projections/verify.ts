@@ -35,6 +35,28 @@ export async function verifyCustom(
   return parts;
 }
 
+/**
+ * Number of records that the expected generation has mapped and the other one failed to, at the same change.
+ * @throws GatewayError `projection_unavailable`
+ */
+export async function countNewFailures(
+  { store, partitions }: Pick<VerifyDeps, 'store' | 'partitions'>,
+  { expected, found }: { readonly expected: CustomTableSet; readonly found: CustomTableSet },
+): Promise<number> {
+  let count = 0;
+  for (let partition = 0; partition < partitions; partition++) {
+    const [counted] = await store.queryRows<{ failed: string }>(
+      `SELECT count() AS failed FROM ${expected.name} FINAL
+       WHERE _log_partition = {partition:UInt16} AND _error = '' AND _log_offset IN
+         (SELECT _log_offset FROM ${found.name} FINAL WHERE _log_partition = {partition:UInt16} AND _error != '')`,
+      { partition },
+      'heavy',
+    );
+    count += Number(counted?.failed ?? 0);
+  }
+  return count;
+}
+
 interface Row {
   readonly stream: string;
   readonly expected: string;

@@ -19,7 +19,17 @@ export type ProjectionCommand = { readonly name: string; readonly at: Instant } 
       readonly partitions: number;
       readonly pacePercent: number;
     }
-  /** Builds the next generation and switches to it once it has caught up; others beside the active one are dropped. */
+  /** Builds the first generation of a new projection, which is read meanwhile. */
+  | {
+      readonly type: 'Begin';
+      readonly schemaVersion: number;
+      readonly partitions: number;
+      readonly pacePercent: number;
+    }
+  /**
+   * Builds the next generation and switches to it once it has caught up, unless it has new failures; others beside the
+   * active one are dropped.
+   */
   | {
       readonly type: 'Replace';
       readonly schemaVersion: number;
@@ -40,6 +50,8 @@ export type ProjectionCommand = { readonly name: string; readonly at: Instant } 
       readonly generation: number;
       readonly places: Readonly<Record<string, PartitionProgress>>;
       readonly rows: number;
+      /** Once it has caught up: changes that the active generation has rows of, and this one failed to take. */
+      readonly newFailures?: number;
     }
   | { readonly type: 'ReportFailure'; readonly generation: number; readonly code: string }
   | {
@@ -67,6 +79,8 @@ export const projection: Decider<Projection | null, ProjectionCommand, Projectio
     switch (command.type) {
       case 'Rebuild':
         return requested(command, existing);
+      case 'Begin':
+        return begun(command, state);
       case 'Replace':
         return replaced(command, existing);
       case 'Forget':
@@ -98,6 +112,10 @@ const refusal = (message: string): GatewayError => new GatewayError('conflict', 
 
 function requested(command: CommandOf<'Rebuild'>, existing: Projection): ProjectionEvent[] {
   const { name } = command;
+  const { active } = existing;
+  if (existing.generations.some(({ number, state }) => number === active && state === 'building')) {
+    throw refusal(`The first tables of ${name} are being filled. Wait until they are.`);
+  }
   const [beside] = existing.generations.filter(({ number }) => number !== existing.active);
   if (beside !== undefined) {
     throw refusal(
@@ -106,6 +124,13 @@ function requested(command: CommandOf<'Rebuild'>, existing: Projection): Project
     );
   }
   return [generationRequested(command, existing)];
+}
+
+function begun(command: CommandOf<'Begin'>, state: Projection | null): ProjectionEvent[] {
+  const { name, partitions, at } = command;
+  if (state !== null) throw refusal(`${name} has tables already.`);
+  const generation = newGeneration(command, 1);
+  return [{ type: 'ProjectionBegun', name, partitions, generation, at }];
 }
 
 function replaced(command: CommandOf<'Replace'>, existing: Projection): ProjectionEvent[] {
@@ -128,23 +153,28 @@ function generationRequested(
   command: CommandOf<'Rebuild' | 'Replace'>,
   existing: Projection,
 ): Extract<ProjectionEvent, { type: 'GenerationRequested' }> {
-  const { schemaVersion, partitions, pacePercent, name, at } = command;
-  const generation: Generation = {
-    number: existing.last + 1,
-    schemaVersion,
-    state: 'building',
-    isPaused: false,
-    pacePercent,
-    requestedAt: at,
-    readyAt: null,
-    switchedAt: null,
-    places: {},
-    rows: 0,
-    failure: null,
-    verification: null,
-  };
+  const { partitions, name, at } = command;
+  const generation = newGeneration(command, existing.last + 1);
   return { type: 'GenerationRequested', name, partitions, generation, at };
 }
+
+const newGeneration = (
+  { schemaVersion, pacePercent, at }: CommandOf<'Begin' | 'Rebuild' | 'Replace'>,
+  number: number,
+): Generation => ({
+  number,
+  schemaVersion,
+  state: 'building',
+  isPaused: false,
+  pacePercent,
+  requestedAt: at,
+  readyAt: null,
+  switchedAt: null,
+  places: {},
+  rows: 0,
+  failure: null,
+  verification: null,
+});
 
 function verificationRequested(
   command: CommandOf<'Verify'>,
@@ -222,7 +252,7 @@ function retired(
   existing: Projection,
 ): ProjectionEvent[] {
   const { state } = generationOf(existing, generation);
-  if (state === 'active') {
+  if (generation === existing.active) {
     throw refusal(`Generation ${generation} of ${name} is read: it cannot be dropped.`);
   }
   return state === 'retiring' ? [] : [{ type: 'RetirementBegun', generation, at }];
@@ -246,7 +276,7 @@ function reported(command: Report, existing: Projection): ProjectionEvent[] {
     case 'ReportProgress':
       return state === 'building' ? progressed(command, subject, existing) : [];
     case 'ReportFailure':
-      if (state === 'active' || state === 'failed' || state === 'retiring') return [];
+      if (generation === existing.active || state === 'failed' || state === 'retiring') return [];
       return [{ type: 'GenerationFailed', generation, code: command.code, at }];
     case 'ReportVerified':
       if (verification?.id !== command.id || verification.failure !== null) return [];
@@ -263,7 +293,7 @@ function reported(command: Report, existing: Projection): ProjectionEvent[] {
 function progressed(
   { generation, rows, at, ...command }: CommandOf<'ReportProgress'>,
   { places, switchesWhenReady }: Generation,
-  { active, partitions }: Projection,
+  { active, partitions, generations }: Projection,
 ): ProjectionEvent[] {
   const event = {
     type: 'GenerationProgressed',
@@ -275,9 +305,21 @@ function progressed(
   const all = Object.values({ ...places, ...command.places });
   const isReady = all.length >= partitions && all.every(({ isCaughtUp }) => isCaughtUp);
   if (!isReady) return [event];
+  const { newFailures = 0 } = command;
   const caughtUp = { type: 'GenerationCaughtUp', generation, at } as const;
   if (switchesWhenReady !== true) return [event, caughtUp];
-  return [event, caughtUp, { type: 'Switched', from: active, to: generation, at }];
+  // The rows of these records would disappear: an operator decides.
+  if (newFailures > 0) return [event, { ...caughtUp, newFailures }];
+  const isFormerWhole = generations.every(
+    (one) => one.number !== active || one.state !== 'building',
+  );
+  return [
+    event,
+    caughtUp,
+    { type: 'Switched', from: active, to: generation, at },
+    // It never had all rows: no rollback leads to it.
+    ...(isFormerWhole ? [] : [{ type: 'RetirementBegun', generation: active, at } as const]),
+  ];
 }
 
 /** The state after the event. */
@@ -291,6 +333,10 @@ type EventOfState = Exclude<ProjectionEvent, { type: 'ProjectionForgotten' }>;
 
 function after(state: Projection, event: EventOfState): Projection {
   switch (event.type) {
+    case 'ProjectionBegun': {
+      const { generation, partitions } = event;
+      return { ...state, partitions, generations: [generation] };
+    }
     case 'GenerationRequested': {
       const { generation, partitions } = event;
       const generations = [...state.generations, generation];
@@ -313,7 +359,14 @@ function after(state: Projection, event: EventOfState): Projection {
 
 type OfOne = Exclude<
   EventOfState,
-  { type: 'GenerationRequested' | 'GenerationRetired' | 'Switched' | 'RolledBack' }
+  {
+    type:
+      | 'ProjectionBegun'
+      | 'GenerationRequested'
+      | 'GenerationRetired'
+      | 'Switched'
+      | 'RolledBack';
+  }
 >;
 
 function changes(state: Projection, event: OfOne): Partial<Generation> {
@@ -324,7 +377,11 @@ function changes(state: Projection, event: OfOne): Partial<Generation> {
     case 'GenerationProgressed':
       return { places: { ...places, ...event.places }, rows: event.rows };
     case 'GenerationCaughtUp':
-      return { state: 'ready', readyAt: event.at };
+      return {
+        state: event.generation === state.active ? 'active' : 'ready',
+        readyAt: event.at,
+        ...(event.newFailures === undefined ? {} : { newFailures: event.newFailures }),
+      };
     case 'GenerationFailed':
       return { state: 'failed', failure: event.code };
     case 'VerificationRequested': {

@@ -55,11 +55,14 @@ const tombstoneOf = ({ name }: Projection): PublicMessage<'svc.projections.v1'> 
 type PublishedEvent = Exclude<ProjectionEvent, { type: 'ProjectionForgotten' }>;
 
 const subjectOf = (event: PublishedEvent): number => {
-  if (event.type === 'GenerationRequested') return event.generation.number;
+  if (event.type === 'ProjectionBegun' || event.type === 'GenerationRequested') {
+    return event.generation.number;
+  }
   return 'to' in event ? event.to : event.generation;
 };
 
 const actions = {
+  ProjectionBegun: 'building',
   GenerationRequested: 'building',
   GenerationProgressed: 'progress',
   GenerationCaughtUp: 'ready',

@@ -19,6 +19,14 @@ interface Exchange {
 }
 
 export type ProjectionEvent =
+  /** Of a projection whose first generation is read while it is built. */
+  | {
+      readonly type: 'ProjectionBegun';
+      readonly name: string;
+      readonly partitions: number;
+      readonly generation: Generation;
+      readonly at: Instant;
+    }
   | {
       readonly type: 'GenerationRequested';
       readonly name: string;
@@ -31,7 +39,11 @@ export type ProjectionEvent =
       readonly places: Readonly<Record<string, PartitionProgress>>;
       readonly rows: number;
     } & OfGeneration)
-  | ({ readonly type: 'GenerationCaughtUp' } & OfGeneration)
+  | ({
+      readonly type: 'GenerationCaughtUp';
+      /** Absent: it was not compared, or none. */
+      readonly newFailures?: number;
+    } & OfGeneration)
   | ({ readonly type: 'GenerationFailed'; readonly code: string } & OfGeneration)
   | ({
       readonly type: 'VerificationRequested';

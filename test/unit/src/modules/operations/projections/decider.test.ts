@@ -179,3 +179,59 @@ describe('after a switch', () => {
     refuses(after(...switched), rebuild);
   });
 });
+
+describe('the first generation of a new projection', () => {
+  const begin = { type: 'Begin', schemaVersion: 1, partitions: 2, pacePercent: 75 } as const;
+  const filled = { ...caughtUp, generation: 1 } as const;
+  const replace = { ...begin, type: 'Replace', schemaVersion: 2 } as const;
+
+  it('is read while it is built, and stays active when it has caught up', () => {
+    const state = after(begin);
+    expect(state).toMatchObject({ active: 1, last: 1, partitions: 2 });
+    expect(generation(state, 1)).toMatchObject({ state: 'building', pacePercent: 75 });
+    const whole = after(begin, filled);
+    expect(whole?.active).toBe(1);
+    expect(generation(whole, 1)).toMatchObject({ state: 'active', readyAt: at, switchedAt: null });
+  });
+
+  it('can be paused meanwhile, and neither dropped, rebuilt, begun once more nor failed', () => {
+    const state = after(begin);
+    expect(generation(after(begin, { type: 'Pause', generation: null }), 1)?.isPaused).toBe(true);
+    refuses(state, { type: 'Retire', generation: 1 });
+    refuses(state, rebuild);
+    refuses(state, begin);
+    expect(eventsOf(state, { type: 'ReportFailure', generation: 1, code: 'x' })).toEqual([]);
+  });
+
+  it('is dropped, not kept, when it is replaced before it was whole', () => {
+    const replaced = after(begin, replace, caughtUp);
+    expect(replaced?.active).toBe(2);
+    expect(generation(replaced, 1)?.state).toBe('retiring');
+    refuses(replaced, { type: 'RollBack' });
+    expect(generation(after(begin, filled, replace, caughtUp), 1)?.state).toBe('kept');
+  });
+});
+
+describe('a generation that replaces the active one', () => {
+  const replace = { ...rebuild, type: 'Replace', schemaVersion: 2 } as const;
+
+  it('does so once it has caught up, and not while it fails where the active one does not', () => {
+    expect(after(replace, { ...caughtUp, newFailures: 0 })?.active).toBe(2);
+    const held = after(replace, { ...caughtUp, newFailures: 3 });
+    expect(held?.active).toBe(1);
+    expect(generation(held, 2)).toMatchObject({ state: 'ready', newFailures: 3 });
+    expect(
+      after(replace, { ...caughtUp, newFailures: 3 }, { type: 'Switch', isForced: true }),
+    ).toMatchObject({
+      active: 2,
+    });
+  });
+
+  it('is dropped for the next one', () => {
+    const next = after(replace, { ...caughtUp, newFailures: 3 }, { ...replace, schemaVersion: 3 });
+    expect(next).toMatchObject({
+      active: 1,
+      generations: [{ state: 'active' }, { state: 'retiring' }, { state: 'building' }],
+    });
+  });
+});
