@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import { findCaughtUp } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import {
@@ -85,6 +86,8 @@ class FunctionRunner implements RunTaker {
   readonly #load: LoadLimit;
   /** By run and attempt, including those that wait for a slot. */
   readonly #running = new Map<string, ActiveRun>();
+  /** Connections that this process has marked as failing, and not cleared since. */
+  readonly #marked = new Set<string>();
   readonly #locks: EnvironmentLocks;
   readonly #process = randomUUID();
   /** Ends the last reports when the process must stop. */
@@ -247,18 +250,29 @@ class FunctionRunner implements RunTaker {
         type: 'MarkError',
         error: { type: 'sync', log_id: attempt.operationId, message: reasonOf(change) },
       };
+      this.#marked.add(ref.scope);
       await this.#deps.control.enqueue(ref, body, { actor });
       return;
     }
-    const others = this.#deps.control.view.list(syncEntity, path);
+    const { view } = this.#deps.control;
+    // The owner of the sync is that of its connection: a view with this end has every error that was marked before.
+    await findCaughtUp(view, () => {
+      const instance = view.find(refOfSync(attempt));
+      return instance?.last?.runId === attempt.runId ? instance : null;
+    });
+    const isMarked = view.find(ref)?.errors.some(({ type }) => type === 'sync') === true;
+    // A mark that is not decided yet is not in the view.
+    if (!isMarked && !this.#marked.has(ref.scope)) return;
+    const others = view.list(syncEntity, path);
     const isFailing = others.some(
       ({ state }) =>
         (state.syncName !== attempt.functionName || state.variant !== attempt.variant) &&
         state.last !== null &&
         failing.has(state.last.status),
     );
-    if (!isFailing)
-      await this.#deps.control.enqueue(ref, { type: 'ClearError', errorType: 'sync' }, { actor });
+    if (isFailing) return;
+    this.#marked.delete(ref.scope);
+    await this.#deps.control.enqueue(ref, { type: 'ClearError', errorType: 'sync' }, { actor });
   }
 
   /** Actions get time to finish; syncs are released at once. */

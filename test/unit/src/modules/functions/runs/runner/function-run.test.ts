@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { CommandValue } from '#control-plane/message-codec.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { systemClock } from '#kernel/time.ts';
 import { functionRef } from '#modules/functions/functions/entity.ts';
@@ -238,12 +239,19 @@ describe('a sync', () => {
   });
 
   it('marks its connection while it fails and clears the mark when it succeeds', async () => {
+    await deploySync('fine', 'async () => {}');
+    const fine = await run('fine');
     await deploySync('flaky', `async () => { throw new Error('down'); }`);
     const errors = () => world.node.control.view.find(refOfConnection(world.connection))?.errors;
     const failed = await run('flaky');
     await until(() =>
       errors()?.some(({ type, log_id }) => type === 'sync' && log_id === failed.last?.runId),
     );
+    // The earlier end was handled before: a connection without a mark is asked for nothing.
+    const commands = await world.read<CommandValue>('svc.internal.commands.v1');
+    const actors = commands.map((command) => command.actor);
+    expect(actors).toContain(`run:${failed.last?.runId}`);
+    expect(actors).not.toContain(`run:${fine.last?.runId}`);
     await world.deploy('sync', 'flaky', sync('async () => {}'), {
       models: ['Contact', 'Deal'],
       frequency: 'every hour',
