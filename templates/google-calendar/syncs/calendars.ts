@@ -2,48 +2,37 @@ import { createSync } from 'svc';
 import { z } from 'zod';
 import { Calendar } from '../../models/calendar.js';
 import { calendarOf, type GoogleCalendar } from '../calendar.js';
-import { changedEntries, isTokenGone, start } from '../changes.js';
 
+/** Without its changes since a token: those leave out what a calendar's owner has changed, such as its name. */
 const sync = createSync({
-  description:
-    'Calendars of the list of the person that were changed or removed since the last run',
-  version: '1.0.0',
+  description: 'All calendars of the list of the person; those that are gone are deleted',
+  version: '1.1.0',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['https://www.googleapis.com/auth/calendar.readonly'],
   models: { Calendar },
-  checkpoint: z.object({
-    /** Of the changes that this run asks for; empty: all calendars. */
-    syncToken: z.string(),
-    /** The page at which an interrupted run goes on. */
-    pageToken: z.string(),
-  }),
+  /** The page at which an interrupted run goes on; empty: the first. */
+  checkpoint: z.object({ pageToken: z.string() }),
 
   exec: async (svc) => {
-    const list = {
+    await svc.trackDeletesStart('Calendar');
+    const first = (await svc.getCheckpoint())?.pageToken ?? '';
+    const pages = svc.paginate<GoogleCalendar>({
       endpoint: '/users/me/calendarList',
-      params: { maxResults: 250, showHidden: true },
-    };
-    const begin = (await svc.getCheckpoint()) ?? start;
-    const isFull = begin.syncToken === '';
-    if (isFull) await svc.trackDeletesStart('Calendar');
-    try {
-      for await (const page of changedEntries<GoogleCalendar>(svc, list, begin)) {
-        const present = page.entries.filter(({ deleted }) => deleted !== true);
-        const removed = page.entries.filter(({ deleted }) => deleted === true);
-        await svc.batchSave(present.map(calendarOf), 'Calendar');
-        await svc.batchDelete(
-          removed.map(({ id }) => ({ id })),
-          'Calendar',
-        );
-        if (page.isLast && isFull) await svc.trackDeletesEnd('Calendar');
-        await svc.saveCheckpoint(page.position);
-      }
-    } catch (error) {
-      if (!isTokenGone(error)) throw error;
-      // The next run reads everything, and finds what was deleted meanwhile.
-      await svc.clearCheckpoint();
+      params: { showHidden: true, pageToken: first || undefined },
+      paginate: {
+        limit: 250,
+        on_page: async ({ nextPageParam: pageToken }) => {
+          if (pageToken !== undefined) await svc.saveCheckpoint({ pageToken: String(pageToken) });
+        },
+      },
+      retries: 5,
+    });
+    for await (const calendars of pages) {
+      await svc.batchSave(calendars.map(calendarOf), 'Calendar');
     }
+    await svc.trackDeletesEnd('Calendar');
+    await svc.clearCheckpoint();
   },
 });
 

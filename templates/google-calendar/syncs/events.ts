@@ -5,8 +5,8 @@ import { eventOf, RecurringEvent, type GoogleEvent } from '../event.js';
 
 const sync = createSync({
   description:
-    'Events of a calendar that were changed or cancelled since the last run; series with their rules',
-  version: '1.0.0',
+    'Events of a calendar that were changed or cancelled since the last run; series with their rules, without the days on which they are cancelled',
+  version: '1.0.1',
   frequency: 'every 30 minutes',
   autoStart: true,
   scopes: ['https://www.googleapis.com/auth/calendar.events.readonly'],
