@@ -1,6 +1,7 @@
 import { createSync, type SvcSync } from 'svc';
 import { z } from 'zod';
 import { File } from '../../models/files.js';
+import { pagesFrom } from '../../shared/page-tokens.js';
 import { fileFields, fileOf, type GoogleFile } from '../file.js';
 
 interface FilePage {
@@ -31,7 +32,7 @@ type Handle = SvcSync<typeof models, z.ZodObject, typeof checkpoint>;
 const sync = createSync({
   description:
     'Files and folders of the person and those shared with the person: changed, trashed or removed since the last run',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['https://www.googleapis.com/auth/drive.metadata.readonly'],
@@ -62,21 +63,21 @@ async function startToken(svc: Handle): Promise<string> {
 }
 
 async function readFiles(svc: Handle, changes: string, first: string): Promise<void> {
-  for (let pageToken = first; ;) {
-    const { data } = await svc.get<FilePage>({
+  const pages = pagesFrom(first, (pageToken) =>
+    svc.get<FilePage>({
       endpoint: '/files',
       params: {
         q: 'trashed = false',
         fields: `nextPageToken,files(${fileFields})`,
         pageSize,
-        pageToken: pageToken || undefined,
+        pageToken,
       },
       retries: 5,
-    });
-    await svc.batchSave(data.files.map(fileOf), 'File');
-    pageToken = data.nextPageToken ?? '';
-    if (pageToken === '') return;
-    await svc.saveCheckpoint({ changes, files: pageToken, isListed: false });
+    }),
+  );
+  for await (const { page, pageToken } of pages) {
+    await svc.batchSave(page.files.map(fileOf), 'File');
+    if (pageToken !== '') await svc.saveCheckpoint({ changes, files: pageToken, isListed: false });
   }
 }
 

@@ -1,5 +1,6 @@
 import { createSync } from 'svc';
 import { z } from 'zod';
+import { pagesFrom } from '../../shared/page-tokens.js';
 
 const SharedDrive = z.object({
   id: z.string(),
@@ -17,7 +18,7 @@ interface GoogleDrive {
 
 const sync = createSync({
   description: 'All shared drives of the person; those that are gone are deleted',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every 6 hours',
   autoStart: true,
   scopes: ['https://www.googleapis.com/auth/drive.readonly'],
@@ -27,34 +28,26 @@ const sync = createSync({
 
   exec: async (svc) => {
     await svc.trackDeletesStart('SharedDrive');
-    const checkpoint = await svc.getCheckpoint();
-    const pages = svc.paginate<GoogleDrive>({
-      endpoint: '/drives',
-      params: {
-        fields: 'nextPageToken,drives(id,name,hidden,createdTime)',
-        pageToken: checkpoint?.pageToken,
-      },
-      paginate: {
-        type: 'cursor',
-        cursor_name_in_request: 'pageToken',
-        cursor_path_in_response: 'nextPageToken',
-        response_path: 'drives',
-        limit_name_in_request: 'pageSize',
-        limit: 100,
-        on_page: async ({ nextPageParam: pageToken }) => {
-          if (pageToken !== undefined) await svc.saveCheckpoint({ pageToken: String(pageToken) });
+    const pages = pagesFrom((await svc.getCheckpoint())?.pageToken ?? '', (pageToken) =>
+      svc.get<{ drives: GoogleDrive[]; nextPageToken?: string }>({
+        endpoint: '/drives',
+        params: {
+          fields: 'nextPageToken,drives(id,name,hidden,createdTime)',
+          pageSize: 100,
+          pageToken,
         },
-      },
-      retries: 5,
-    });
-    for await (const drives of pages) {
-      const records = drives.map(({ id, name, hidden, createdTime }) => ({
+        retries: 5,
+      }),
+    );
+    for await (const { page, pageToken } of pages) {
+      const records = page.drives.map(({ id, name, hidden, createdTime }) => ({
         id,
         name,
         is_hidden: hidden ?? false,
         created_at: createdTime ?? null,
       }));
       await svc.batchSave(records, 'SharedDrive');
+      if (pageToken !== '') await svc.saveCheckpoint({ pageToken });
     }
     await svc.trackDeletesEnd('SharedDrive');
     await svc.clearCheckpoint();

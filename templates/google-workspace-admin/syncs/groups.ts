@@ -1,10 +1,11 @@
 import { createSync } from 'svc';
 import { z } from 'zod';
+import { pagesFrom } from '../../shared/page-tokens.js';
 import { groupOf, WorkspaceGroup, type GoogleGroup } from '../group.js';
 
 const sync = createSync({
   description: 'All groups of all domains of the account; those that are gone are deleted',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['https://www.googleapis.com/auth/admin.directory.group.readonly'],
@@ -14,17 +15,17 @@ const sync = createSync({
 
   exec: async (svc) => {
     await svc.trackDeletesStart('WorkspaceGroup');
-    let pageToken = (await svc.getCheckpoint())?.pageToken ?? '';
-    do {
-      const { data } = await svc.get<{ groups?: GoogleGroup[]; nextPageToken?: string }>({
+    const pages = pagesFrom((await svc.getCheckpoint())?.pageToken ?? '', (pageToken) =>
+      svc.get<{ groups?: GoogleGroup[]; nextPageToken?: string }>({
         endpoint: '/admin/directory/v1/groups',
-        params: { customer: 'my_customer', maxResults: 200, pageToken: pageToken || undefined },
+        params: { customer: 'my_customer', maxResults: 200, pageToken },
         retries: 5,
-      });
-      await svc.batchSave((data.groups ?? []).map(groupOf), 'WorkspaceGroup');
-      pageToken = data.nextPageToken ?? '';
+      }),
+    );
+    for await (const { page, pageToken } of pages) {
+      await svc.batchSave((page.groups ?? []).map(groupOf), 'WorkspaceGroup');
       if (pageToken !== '') await svc.saveCheckpoint({ pageToken });
-    } while (pageToken !== '');
+    }
     await svc.trackDeletesEnd('WorkspaceGroup');
     await svc.clearCheckpoint();
   },

@@ -1,11 +1,12 @@
 import { createSync } from 'svc';
 import { z } from 'zod';
 import { DirectoryUser } from '../../models/directory.js';
+import { pagesFrom } from '../../shared/page-tokens.js';
 import { userOf, type GoogleUser } from '../user.js';
 
 const sync = createSync({
   description: 'All users of all domains of the account; those that are gone are deleted',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['https://www.googleapis.com/auth/admin.directory.user.readonly'],
@@ -15,17 +16,17 @@ const sync = createSync({
 
   exec: async (svc) => {
     await svc.trackDeletesStart('DirectoryUser');
-    let pageToken = (await svc.getCheckpoint())?.pageToken ?? '';
-    do {
-      const { data } = await svc.get<{ users?: GoogleUser[]; nextPageToken?: string }>({
+    const pages = pagesFrom((await svc.getCheckpoint())?.pageToken ?? '', (pageToken) =>
+      svc.get<{ users?: GoogleUser[]; nextPageToken?: string }>({
         endpoint: '/admin/directory/v1/users',
-        params: { customer: 'my_customer', maxResults: 500, pageToken: pageToken || undefined },
+        params: { customer: 'my_customer', maxResults: 500, pageToken },
         retries: 5,
-      });
-      await svc.batchSave((data.users ?? []).map(userOf), 'DirectoryUser');
-      pageToken = data.nextPageToken ?? '';
+      }),
+    );
+    for await (const { page, pageToken } of pages) {
+      await svc.batchSave((page.users ?? []).map(userOf), 'DirectoryUser');
       if (pageToken !== '') await svc.saveCheckpoint({ pageToken });
-    } while (pageToken !== '');
+    }
     await svc.trackDeletesEnd('DirectoryUser');
     await svc.clearCheckpoint();
   },

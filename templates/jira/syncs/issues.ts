@@ -1,6 +1,7 @@
 import { createSync } from 'svc';
 import { z } from 'zod';
 import { Ticket } from '../../models/ticketing.js';
+import { pagesFrom } from '../../shared/page-tokens.js';
 import { nextSince } from '../../shared/since.js';
 import { issueFields, ticketOf, type JiraIssue } from '../issue.js';
 
@@ -17,7 +18,7 @@ interface SearchPage {
 const sync = createSync({
   description:
     'Issues that were changed since the day before the last run; deleted ones are found by a run from the start',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every 30 minutes',
   autoStart: true,
   scopes: ['read:jira-work'],
@@ -38,22 +39,22 @@ const sync = createSync({
     // A search has no deleted issues: those that a run from the start does not find are gone.
     if (since === '') await svc.trackDeletesStart('Ticket');
     const bound = since === '' ? `created >= "${firstDay}"` : `updated >= "${since}"`;
-    for (let token = checkpoint?.token; ;) {
-      const { data: page } = await svc.get<SearchPage>({
+    const pages = pagesFrom(checkpoint?.token ?? '', (nextPageToken) =>
+      svc.get<SearchPage>({
         endpoint: '/rest/api/3/search/jql',
         params: {
           // By creation: an issue that changes meanwhile moves no other to a page that was read.
           jql: `${bound} ORDER BY created ASC`,
           fields: issueFields,
           maxResults: 100,
-          nextPageToken: token,
+          nextPageToken,
         },
         retries: 5,
-      });
+      }),
+    );
+    for await (const { page, pageToken: token } of pages) {
       await svc.batchSave(page.issues.map(ticketOf), 'Ticket');
-      token = page.nextPageToken ?? undefined;
-      if (token === undefined) break;
-      await svc.saveCheckpoint({ since, nextSince: next, token });
+      if (token !== '') await svc.saveCheckpoint({ since, nextSince: next, token });
     }
     if (since === '') await svc.trackDeletesEnd('Ticket');
     await svc.saveCheckpoint({ since: next });

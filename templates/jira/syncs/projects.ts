@@ -9,8 +9,8 @@ interface ProjectPage {
 }
 
 const sync = createSync({
-  description: 'All projects; those that are gone are deleted',
-  version: '1.0.0',
+  description: 'All projects; those that were archived, put into the trash or deleted are deleted',
+  version: '1.0.1',
   frequency: 'every 6 hours',
   autoStart: true,
   scopes: ['read:jira-work'],
