@@ -3,6 +3,7 @@ import { File } from '../models/files.js';
 
 /** A page of a database as Notion returns it. */
 export const NotionPage = z.object({
+  object: z.string(),
   id: z.string(),
   created_time: z.string(),
   last_edited_time: z.string(),

@@ -11,10 +11,10 @@ const paragraphOf = (content: string) => ({
 
 const action = createAction({
   description: 'Creates a page in a database or below another page',
-  version: '1.0.0',
+  version: '1.0.1',
   input: z.object({
     parent: z.object({ type: z.enum(['database', 'page']), id: z.string().min(1) }),
-    title: z.string().min(1),
+    title: z.string().min(1).max(2000),
     /** Of the text, at most 100. */
     paragraphs: z.array(z.string().max(2000)).max(100).optional(),
   }),

@@ -2,12 +2,12 @@ import { createSync } from 'svc';
 import { z } from 'zod';
 import { nextSince } from '../../shared/since.js';
 import { DatabasePage, pageOf, type NotionPage } from '../page.js';
-import { pagesOf, type NotionList } from '../pages.js';
+import { queryPages, type NotionList } from '../pages.js';
 
 const sync = createSync({
   description:
     'Pages of a database with their columns; deleted ones are found by a run from the start',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every 30 minutes',
   autoStart: false,
   models: { DatabasePage },
@@ -19,6 +19,8 @@ const sync = createSync({
     nextSince: z.string().optional(),
     /** At which an interrupted run goes on. */
     cursor: z.string().optional(),
+    from: z.string().optional(),
+    isCutOff: z.boolean().optional(),
   }),
 
   exec: async (svc) => {
@@ -26,15 +28,14 @@ const sync = createSync({
     const checkpoint = await svc.getCheckpoint();
     const since = checkpoint?.since ?? '';
     const next = checkpoint?.nextSince ?? new Date(nextSince()).toISOString();
-    const filter = { timestamp: 'last_edited_time', last_edited_time: { on_or_after: since } };
     // A query has no deleted pages: those that a run from the start does not find are gone.
     if (since === '') await svc.trackDeletesStart('DatabasePage');
-    const pages = pagesOf<NotionPage>(
-      (cursor, pageSize) =>
+    const pages = queryPages<NotionPage>(
+      (from, cursor, pageSize) =>
         svc.post<NotionList<NotionPage>>({
           endpoint: `/v1/databases/${databaseId}/query`,
           data: {
-            ...(since === '' ? {} : { filter }),
+            ...filterOf(since, from),
             // By creation: a page that changes meanwhile moves no other to one that was read.
             sorts: [{ timestamp: 'created_time', direction: 'ascending' }],
             start_cursor: cursor,
@@ -42,18 +43,35 @@ const sync = createSync({
           },
           retries: 5,
         }),
-      checkpoint?.cursor ?? '',
+      {
+        from: checkpoint?.from ?? '',
+        cursor: checkpoint?.cursor ?? '',
+        isCutOff: checkpoint?.isCutOff ?? false,
+      },
     );
-    for await (const { rows, cursor } of pages) {
+    for await (const { rows, position } of pages) {
+      // A wiki holds databases too.
+      const found = rows.filter(({ object }) => object === 'page');
       await svc.batchSave(
-        rows.map((page) => pageOf(page, databaseId)),
+        found.map((page) => pageOf(page, databaseId)),
         'DatabasePage',
       );
-      if (cursor !== '') await svc.saveCheckpoint({ since, nextSince: next, cursor });
+      if (position !== null) await svc.saveCheckpoint({ since, nextSince: next, ...position });
     }
     if (since === '') await svc.trackDeletesEnd('DatabasePage');
     await svc.saveCheckpoint({ since: next });
   },
 });
+
+/** Of pages that were edited since, and created from a time on; empty: any. */
+function filterOf(since: string, from: string) {
+  const filters = [
+    { timestamp: 'last_edited_time', last_edited_time: { on_or_after: since } },
+    { timestamp: 'created_time', created_time: { on_or_after: from } },
+  ].filter((_, at) => [since, from][at] !== '');
+  const [filter, second] = filters;
+  if (filter === undefined) return {};
+  return { filter: second === undefined ? filter : { and: [filter, second] } };
+}
 
 export default sync;
