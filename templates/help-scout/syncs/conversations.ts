@@ -8,7 +8,7 @@ import { ticketOf, type HelpScoutConversation } from '../conversation.js';
 const sync = createSync({
   description:
     'Conversations that were changed since the last run; deleted ones are found by a run from the start',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   models: { Ticket },
@@ -48,7 +48,9 @@ const sync = createSync({
       retries: 5,
     });
     for await (const conversations of pages) {
-      await svc.batchSave(conversations.map(ticketOf), 'Ticket');
+      // A page without conversations may have no list of them.
+      const listed = Array.isArray(conversations) ? conversations : [];
+      await svc.batchSave(listed.map(ticketOf), 'Ticket');
     }
     if (since === '') await svc.trackDeletesEnd('Ticket');
     await svc.saveCheckpoint({ since: next });

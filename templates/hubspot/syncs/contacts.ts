@@ -6,8 +6,9 @@ import { contactOf, contactProperties, type HubspotContact } from '../contact.js
 import { archivedObjects, changedObjects } from '../objects.js';
 
 const sync = createSync({
-  description: 'Contacts that were changed or deleted since the last run',
-  version: '1.0.0',
+  description:
+    'Contacts that were changed or deleted since the last run; those that were merged into others or deleted for good are found by a run from the start',
+  version: '1.1.0',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['crm.objects.contacts.read'],
@@ -23,6 +24,8 @@ const sync = createSync({
     const checkpoint = await svc.getCheckpoint();
     const since = checkpoint?.since ?? 0;
     const next = checkpoint?.nextSince ?? nextSince();
+    // Only what can be restored is in the list of the archived: what a run from the start does not find is gone.
+    if (since === 0) await svc.trackDeletesStart('Contact');
     const pages = changedObjects<HubspotContact['properties']>(svc, {
       type: 'contacts',
       properties: contactProperties,
@@ -41,6 +44,7 @@ const sync = createSync({
         'Contact',
       );
     }
+    if (since === 0) await svc.trackDeletesEnd('Contact');
     await svc.saveCheckpoint({ since: next });
   },
 });

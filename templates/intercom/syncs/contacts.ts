@@ -7,8 +7,8 @@ import { changedDocuments } from '../search.js';
 
 const sync = createSync({
   description:
-    'Users and leads that were changed since the last run; deleted ones are found by a run from the start',
-  version: '1.0.0',
+    'Users and leads that were changed since the last run; those that were merged into others or deleted are found by a run from the start',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   models: { Contact },

@@ -3,11 +3,10 @@ import { z } from 'zod';
 import { changesOf, isLinkGone } from '../../shared/graph-changes.js';
 import { ChannelMessage, messageOf, type TeamsApiMessage } from '../message.js';
 
-/** Teams lists changes of the last eight months: older messages stay as they are. */
 const sync = createSync({
   description:
-    'Messages of a channel without replies that were written, changed or deleted since the last run',
-  version: '1.0.0',
+    'Messages of a channel, without replies, that were written, changed or deleted since the last run; none that are older than eight months',
+  version: '1.0.1',
   frequency: 'every 30 minutes',
   autoStart: false,
   scopes: ['ChannelMessage.Read.All'],
@@ -38,7 +37,7 @@ const sync = createSync({
       }
     } catch (error) {
       if (!isLinkGone(error)) throw error;
-      // The next run reads everything.
+      // The next run reads the last eight months: older messages stay as they are.
       await svc.clearCheckpoint();
     }
   },
