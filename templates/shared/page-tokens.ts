@@ -5,7 +5,7 @@ interface Page {
 
 type PageRequest<One> = (pageToken: string | undefined) => Promise<{ data: One }>;
 
-interface Found<One> {
+interface ListedPage<One> {
   page: One;
   /** Of the next page; empty after the last one. */
   pageToken: string;
@@ -17,7 +17,7 @@ const badRequest = 400;
 export async function* pagesFrom<One extends Page>(
   first: string,
   ask: PageRequest<One>,
-): AsyncGenerator<Found<One>> {
+): AsyncGenerator<ListedPage<One>> {
   let isResumed = first !== '';
   for (let pageToken = first; ;) {
     const response = await ask(pageToken || undefined).catch((error: unknown) => {
