@@ -9,7 +9,7 @@ import { createdFrom } from '../windows.js';
 const sync = createSync({
   description:
     'Shared contacts that were changed since the last run; deleted ones are found by a run from the start',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   models: { Contact },
@@ -29,6 +29,7 @@ const sync = createSync({
     const next = checkpoint?.nextSince ?? Math.floor(nextSince() / 1000);
     // No list has what was deleted: what a run from the start does not find is gone.
     if (since === 0) await svc.trackDeletesStart('Contact');
+    let following = next;
     const pages =
       since === 0
         ? createdFrom<AircallContact>(svc, {
@@ -43,10 +44,14 @@ const sync = createSync({
             since,
             page: checkpoint?.page,
             savePosition: (page) => svc.saveCheckpoint({ since, nextSince: next, page }),
+            onCut: () => {
+              // More was changed than the list shows: the next run reads all.
+              following = 0;
+            },
           });
     for await (const contacts of pages) await svc.batchSave(contacts.map(contactOf), 'Contact');
     if (since === 0) await svc.trackDeletesEnd('Contact');
-    await svc.saveCheckpoint({ since: next });
+    await svc.saveCheckpoint({ since: following });
   },
 });
 
