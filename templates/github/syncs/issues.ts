@@ -8,7 +8,7 @@ import { ticketOf, type GithubIssue, type GithubIssueEvent } from '../issue.js';
 const sync = createSync({
   description:
     'Issues of a repository, by webhooks at once; deletions that no webhook announced are found by a run from the start',
-  version: '1.1.0',
+  version: '1.1.1',
   frequency: 'every 30 minutes',
   autoStart: false,
   scopes: ['repo'],
