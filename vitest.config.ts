@@ -92,7 +92,7 @@ export default defineConfig({
           include: ['templates/*/tests/*.test.ts'],
           globalSetup: [programs],
           pool: 'forks',
-          // Two thirds of the time are waits that a provider asks for.
+          // Much of the time is waiting: for limits of providers, and for gateways that start.
           maxWorkers: 4,
           // One gateway for the files of a worker.
           isolate: false,

@@ -11,6 +11,9 @@ import { withPath } from './with-path.ts';
  */
 const limitSeconds = 4;
 
+/** By how much a stated wait is longer than the limit: the timers of the caller are not those of the provider. */
+const roundedUpMs = 50;
+
 /** How the provider reports that a limit was reached, and until when it lasts. */
 export interface ReportedLimit {
   readonly answer: Answer;
@@ -49,7 +52,9 @@ function limitOf(
   { status, headers = {}, body = {} }: Partial<Answer> & { readonly status: number },
 ): ReportedLimit {
   const now = systemClock.now();
-  const endsAt = (Math.floor(now / 1000) + seconds + 1) * 1000;
+  const end = now + seconds * 1000;
+  // A time is stated in whole seconds; a wait is rounded up.
+  const endsAt = retry.at === undefined ? end - roundedUpMs : Math.ceil(end / 1000) * 1000;
   const after = Math.ceil((endsAt - now) / 1000);
   const stated: Record<string, string> = {};
   for (const name of textsOf(retry.after)) {

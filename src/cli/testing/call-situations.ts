@@ -4,7 +4,7 @@ import type { CallCase, CallFixture } from '#fake-providers/objects/fixture.ts';
 import { isLike } from '#fake-providers/objects/likeness.ts';
 import { isJsonObject, objectOf, type JsonObject } from '#kernel/stable-json.ts';
 import { expectEqual, expectTrue } from './expectations.ts';
-import { TemplateAccount } from './template-account.ts';
+import { TemplateAccount, tokenEnded } from './template-account.ts';
 import type { DeployedTemplate } from './template-world.ts';
 
 const limitSeconds = 1;
@@ -123,6 +123,7 @@ async function expireAction(
   api.exchanges = exchanges;
   await account.connect(metadata);
   played.endTokens();
+  played.plan('api', tokenEnded);
   const first = await account.act(input);
   const isExpected = first.status === 200 || !account.isRefreshed;
   expectTrue(isExpected, `the token can be refreshed: ${JSON.stringify(first)}`);

@@ -6,7 +6,7 @@ import { timeOf } from '#fake-providers/objects/times.ts';
 import { atPath, plainText } from '#kernel/json-path.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { expectEqual, expectTrue } from './expectations.ts';
-import { TemplateAccount, type StoredRecord } from './template-account.ts';
+import { TemplateAccount, tokenEnded, type StoredRecord } from './template-account.ts';
 import type { DeployedTemplate } from './template-world.ts';
 import { webhooks } from './webhook-situation.ts';
 
@@ -246,7 +246,7 @@ async function expiredToken(stage: SyncStage): Promise<void> {
     if (isEnded || page < endAfter) return null;
     isEnded = true;
     played.endTokens();
-    return { status: 401, body: { error: 'unauthorized' } };
+    return tokenEnded;
   };
   const failure = await account.sync().then(
     () => null,

@@ -12,9 +12,21 @@ export type StoredRecord = JsonObject & {
 };
 
 const lookAgainMs = 25;
-/** A run that takes longer hangs: fixtures are small, and limits of the fake last two seconds. */
+/** Looks cost the gateway more than the run for which they wait: they become rare. */
+const lookAgainMaxMs = 250;
+/** A run that takes longer hangs: fixtures are small, and limits of the fake last up to two seconds. */
 const runMaxMs = 90_000;
 const looksMax = 40;
+
+/** Response to a token that has ended. The first wait of a retry without `Retry-After` is 3 s. */
+export const tokenEnded = {
+  status: 401,
+  headers: { 'retry-after': '0.05' },
+  body: { error: 'unauthorized' },
+};
+
+/** Before the next look, a quarter longer than before the last one. */
+const waitMs = (looks: number): number => Math.min(lookAgainMs * 1.25 ** looks, lookAgainMaxMs);
 
 /** A new connection to the fake, in which one situation is played. */
 export class TemplateAccount implements AsyncDisposable {
@@ -109,14 +121,14 @@ export class TemplateAccount implements AsyncDisposable {
   /** The end of the run that was triggered. @throws Error why it failed */
   async finished(): Promise<void> {
     const since = performance.now();
-    for (;;) {
+    for (let looks = 0; ; looks += 1) {
       const status = await this.#status();
       const isDone = status.finishedAt !== this.#finishedAt && status.status !== 'RUNNING';
       if (isDone && status.latestExecutionStatus !== 'SUCCESS') throw await this.#failure();
       if (isDone && status.records_readable !== false) return;
       if (performance.now() - since > runMaxMs)
         throw new Error(`the run does not end; the fake was asked:\n${this.#requests()}`);
-      await pause(lookAgainMs);
+      await pause(waitMs(looks));
     }
   }
 
@@ -191,9 +203,9 @@ export class TemplateAccount implements AsyncDisposable {
   /** Looks again until it is so. @throws Error */
   async until(isMet: () => boolean | Promise<boolean>, what: string): Promise<void> {
     const since = performance.now();
-    while (!(await isMet())) {
+    for (let looks = 0; !(await isMet()); looks += 1) {
       if (performance.now() - since > runMaxMs) throw new Error(`${what}\n${this.#requests()}`);
-      await pause(lookAgainMs);
+      await pause(waitMs(looks));
     }
   }
 

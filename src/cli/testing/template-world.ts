@@ -18,6 +18,8 @@ interface TemplateWorld {
   readonly fakes: ProjectFakes;
   readonly gateway: FakedGateway;
   readonly sandbox: Sandbox;
+  /** Starts its type checker once; a function takes it when the one before is compiled. */
+  readonly compiler: ProjectCompiler;
   /** Integrations that exist. */
   readonly integrations: Set<string>;
 }
@@ -32,7 +34,9 @@ async function openWorld(root: string): Promise<TemplateWorld> {
     startFakedGateway({ definitions: fakes.definitions(), hostPort, version }),
     openSandbox({ childrenMax: 1 }),
   ]);
-  return { fakes, gateway, sandbox, integrations: new Set() };
+  const parts = { root, own: ownPackage(), sandbox, progress: () => undefined };
+  const compiler = new ProjectCompiler(parts);
+  return { fakes, gateway, sandbox, compiler, integrations: new Set() };
 }
 
 /** Ends the gateway and the fakes of a project; otherwise they end with the process. */
@@ -40,8 +44,9 @@ export async function closeTemplateWorld(root: string): Promise<void> {
   const world = worlds.get(root);
   worlds.delete(root);
   if (world === undefined) return;
-  const { fakes, gateway, sandbox } = await world;
+  const { fakes, gateway, sandbox, compiler } = await world;
   await gateway[Symbol.asyncDispose]();
+  await compiler[Symbol.asyncDispose]();
   await sandbox[Symbol.asyncDispose]();
   await fakes[Symbol.asyncDispose]();
 }
@@ -54,18 +59,20 @@ export interface DeployedTemplate {
 }
 
 const compiled = new Map<string, Promise<CompiledFunction>>();
+let lastCompiled: Promise<unknown> = Promise.resolve();
 
 /** Compiles the function as `svc deploy` does. @throws Error with every problem */
 export async function compileTemplate(root: string, entry: Entry): Promise<CompiledFunction> {
-  const world = await worldOf(root);
-  const compiling = compiled.get(entry.path) ?? compileEntry(root, entry, world.sandbox);
+  const { compiler } = await worldOf(root);
+  const existing = compiled.get(entry.path);
+  if (existing !== undefined) return existing;
+  const compiling = lastCompiled.then(() => compileEntry(compiler, entry));
+  lastCompiled = compiling.catch(() => undefined);
   compiled.set(entry.path, compiling);
   return compiling;
 }
 
-async function compileEntry(root: string, entry: Entry, sandbox: Sandbox) {
-  const parts = { root, own: ownPackage(), sandbox, progress: () => undefined };
-  await using compiler = new ProjectCompiler(parts);
+async function compileEntry(compiler: ProjectCompiler, entry: Entry): Promise<CompiledFunction> {
   const { functions } = await compiler.compile([entry]).catch((error: unknown) => {
     if (!(error instanceof CompileError)) throw error;
     const problems = error.problems.map(({ file, line, message }) => `${file}:${line} ${message}`);

@@ -4,10 +4,13 @@ import { Ticket } from '../../models/ticketing.js';
 import { nextSince } from '../../shared/since.js';
 import { ticketOf, type ClickupTask } from '../task.js';
 
+/** A page has as many tasks, and the last one fewer: nothing else marks it. */
+const pageSize = 100;
+
 const sync = createSync({
   description:
-    'Tasks whose home is the list, with their subtasks; deleted and archived ones are found by a run from the start',
-  version: '1.0.1',
+    'Tasks of a list with their subtasks; deleted and archived ones are found by a run from the start',
+  version: '1.0.0',
   frequency: 'every 30 minutes',
   autoStart: false,
   models: { Ticket },
@@ -29,7 +32,7 @@ const sync = createSync({
     // The list has no deleted tasks: those that a run from the start does not find are gone.
     if (since === 0) await svc.trackDeletesStart('Ticket');
     for (let page = checkpoint?.page ?? 0, isLast = false; !isLast;) {
-      const { data } = await svc.get<{ tasks: ClickupTask[]; last_page?: boolean }>({
+      const { data } = await svc.get<{ tasks: ClickupTask[] }>({
         endpoint: `/list/${listId}/task`,
         params: {
           page,
@@ -42,7 +45,7 @@ const sync = createSync({
         retries: 5,
       });
       await svc.batchSave(data.tasks.map(ticketOf), 'Ticket');
-      isLast = data.last_page ?? data.tasks.length === 0;
+      isLast = data.tasks.length < pageSize;
       page += 1;
       if (!isLast) await svc.saveCheckpoint({ since, nextSince: next, page });
     }

@@ -2,9 +2,8 @@ import { createAction } from 'svc';
 import { z } from 'zod';
 
 const action = createAction({
-  description:
-    'Opens an issue; GitHub leaves labels and assignees out where the person may not push to the repository',
-  version: '1.0.1',
+  description: 'Opens an issue',
+  version: '1.0.0',
   scopes: ['repo'],
   input: z.object({
     /** `owner/name` */
