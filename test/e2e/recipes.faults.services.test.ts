@@ -7,7 +7,10 @@ import { playStreams } from '../../examples/recipes/streams/recipe.ts';
 
 const report = (line: string): void => console.log(line);
 
-describe('the recipes for data teams', () => {
+/** They fetch what they start, and wait for several processes. */
+const timeout = 900_000;
+
+describe('the recipes for data teams', { timeout }, () => {
   it('keep a table of PostgreSQL equal to the records, over a killed worker', async () => {
     const outcome = await playPostgres(report);
     expect(outcome.differences).toEqual([]);
