@@ -176,6 +176,9 @@ export const topics = {
 /** Cleanup of typed topics, `svc.cdc.<environment>.<integration>.<model>.v<major>`, which are created at run time. */
 export const typedTopicCleanup = keep(29);
 
+/** Cleanup of their heartbeats, `svc.cdc.<environment>.<integration>.<model>.heartbeat`: only the last ones say something. */
+export const heartbeatCleanup = keep(1);
+
 export type TopicName = keyof typeof topics;
 
 /** Whether data teams may read it: an `internal` topic changes without notice. */

@@ -68,6 +68,7 @@ const groups = {
     purgeAfterMs:
       'Records whose stream no run has used for this long are removed for good; a setting of the environment',
     retentionDaysMax: 'Maximum of either setting',
+    heartbeatMaxS: '`heartbeat_s` of a typed topic, at most',
     typedTopicKeptMs: 'Longest time that a change stays on its typed topic',
   },
   proxy: {

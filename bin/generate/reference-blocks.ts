@@ -161,6 +161,7 @@ const kinds = {
   tombstone: 'tombstone',
   record: 'value of records and typed topics',
   'record-tombstone': 'their tombstone',
+  heartbeat: 'heartbeat of a typed topic',
 } as const satisfies Record<MessageKind, string>;
 
 /** Which header each kind of message carries. */

@@ -174,7 +174,7 @@ export type Demo = { readonly is_available: boolean };
 
 export type DemoSetUp = { readonly integrations: readonly ({ readonly unique_key: string; readonly functions: readonly string[] })[] };
 
-export type TypedTopic = { readonly provider_config_key: string; readonly model: string; readonly topic: string; readonly subject: string; readonly before: boolean; readonly ts_ns: boolean; readonly key: 'text' | 'struct'; readonly snapshot: string | null; readonly enabled_at: string };
+export type TypedTopic = { readonly provider_config_key: string; readonly model: string; readonly topic: string; readonly subject: string; readonly before: boolean; readonly ts_ns: boolean; readonly key: 'text' | 'struct'; readonly snapshot: string | null; readonly heartbeat_s: number | null; readonly enabled_at: string };
 
 export type Change = { readonly id: string | null; readonly place: string; readonly action: 'added' | 'updated' | 'deleted' | 'pruned' | 'restored' | 'purged'; readonly at: string | null; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly connection_uid: string; readonly model: string; readonly variant: string; readonly record_id: string; readonly seq: number | null; readonly version: number | null; readonly actor: string | null; readonly run_id: string | null; readonly sync: string | null; readonly first_seen_at: string | null; readonly last_modified_at: string | null; readonly deleted_at: string | null; readonly pruned_at: string | null; readonly record: { readonly id: string; readonly [name: string]: unknown } | null };
 
@@ -1138,7 +1138,7 @@ export interface Operations {
   /** Create a typed topic for a model. */
   'PUT /typed-topics/{integration}/{model}': {
     readonly params: { readonly integration: string; readonly model: string };
-    readonly query?: { readonly before?: 'true' | 'false'; readonly ts_ns?: 'true' | 'false'; readonly key?: 'text' | 'struct'; readonly snapshot?: string };
+    readonly query?: { readonly before?: 'true' | 'false'; readonly ts_ns?: 'true' | 'false'; readonly key?: 'text' | 'struct'; readonly snapshot?: string; readonly heartbeat_s?: number };
     readonly answer: { readonly data: TypedTopic };
   };
   /** Stop the typed topic of a model. */

@@ -243,4 +243,6 @@ export const limits = {
   purgeAfterMs: 60 * dayMs,
   /** What a typed topic holds is deleted within this time: 29 days, plus the segment that is being written. */
   typedTopicKeptMs: 30 * dayMs,
+  /** Heartbeats of a typed topic are kept for a day. */
+  heartbeatMaxS: 3_600,
 } as const;

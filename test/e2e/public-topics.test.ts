@@ -228,7 +228,7 @@ describe('the messages of the public topics of a running gateway', () => {
     expect([...new Set(all.map(({ topic }) => topic))].sort()).toEqual([...publicTopics].sort());
     expect(Object.keys(promised).sort()).toEqual([...publicTopics].sort());
     const { channels } = document as { channels: object };
-    expect(Object.keys(channels)).toEqual([...publicTopics, 'typed']);
+    expect(Object.keys(channels)).toEqual([...publicTopics, 'typed', 'heartbeat']);
     const actions = all.filter(({ topic }) => topic === 'svc.records.v1');
     expect(
       new Set(actions.flatMap(({ value }) => (value === null ? [] : [value['action']]))),

@@ -69,6 +69,7 @@ describe('a model that is opted in', () => {
         ts_ns: false,
         key: 'text',
         snapshot: null,
+        heartbeat_s: null,
         provider_config_key: 'crm',
         model: 'Contact',
         topic: `${address}.v1`,

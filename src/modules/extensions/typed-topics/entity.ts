@@ -33,6 +33,7 @@ const actions = {
   TypedTopicEnabled: 'enabled',
   TypedTopicOpened: 'opened',
   TypedTopicSnapshotRequested: 'snapshot_requested',
+  TypedTopicHeartbeatChanged: 'heartbeat_changed',
   TypedTopicEnded: 'ended',
   TypedTopicForgotten: 'forgotten',
 } as const;

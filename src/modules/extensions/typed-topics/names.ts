@@ -16,6 +16,9 @@ const part = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9_-
 
 export const topicOf = (address: string, major: number): string => `${address}.v${major}`;
 
+/** No version: its schema only gains fields. */
+export const heartbeatTopicOf = (address: string): string => `${address}.heartbeat`;
+
 /** Avro namespace of the topic's schemas: its parts as Avro names. */
 export function namespaceOf(address: string): string {
   return address.split('.').map(avroName).join('.');

@@ -8,6 +8,7 @@ import { askOptions } from '#http/options.ts';
 import { representation } from '#http/representation.ts';
 import { json, succeeded, data, timestamp } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
 import { isoMillis } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Environment } from '#modules/access/environments/environment.ts';
@@ -15,7 +16,7 @@ import { requireIntegration } from '#modules/connections/integrations/queries.ts
 import { defineRoute } from '../../operations/services.ts';
 import { prefixed } from '../../operations/topics/prefix.ts';
 import { typedTopicRef, type TypedTopicEntity } from './entity.ts';
-import { topicOf, addressOf, topicNameCharsMax } from './names.ts';
+import { topicOf, addressOf, heartbeatTopicOf, topicNameCharsMax } from './names.ts';
 import { listTypedTopics, allTypedTopics, schemaOfModel } from './queries.ts';
 import type { TypedTopic, TypedTopicFormat } from './typed-topic.ts';
 
@@ -38,7 +39,7 @@ interface ModelIdentity {
 export async function enableTypedTopic(
   { control }: Deps,
   named: ModelIdentity,
-  format: TypedTopicFormat & Pick<TypedTopic, 'snapshot'>,
+  format: TypedTopicFormat & Pick<TypedTopic, 'snapshot' | 'heartbeatS'>,
   options: ExecuteOptions,
 ): Promise<TypedTopic> {
   const { environmentUid, integrationKey, model } = named;
@@ -48,7 +49,7 @@ export async function enableTypedTopic(
   if (environment === null) throw new GatewayError('unknown_environment');
   refuseSealed(environment);
   const address = addressOf(environment.name, integrationKey, model);
-  refuseLongName(address);
+  refuseLongName(format.heartbeatS ? heartbeatTopicOf(address) : topicOf(address, 99));
   refuseForeign({ control }, environmentUid, address);
   const names = { environmentUid, integrationKey, model, address, ...format };
   const body: CommandOf<TypedTopicEntity> = { type: 'Enable', uid: randomUUID(), ...names };
@@ -91,9 +92,9 @@ function refuseSealed({ name, payloadMode }: Environment): void {
   throw new GatewayError('conflict', { message });
 }
 
-function refuseLongName(address: string): void {
-  if (topicOf(address, 99).length <= topicNameCharsMax) return;
-  const message = `The topic name ${address} has more than ${topicNameCharsMax} characters.`;
+function refuseLongName(topic: string): void {
+  if (topic.length <= topicNameCharsMax) return;
+  const message = `The topic name ${topic} has more than ${topicNameCharsMax} characters.`;
   throw new GatewayError('invalid_uri_params', {
     message,
     errors: [{ code: 'too_big', message, path: ['model'] }],
@@ -137,6 +138,10 @@ const shown = representation<TypedTopic & { readonly topic: string }>()({
     z.string().nullable().describe('Name of the last snapshot that was requested.'),
     ({ snapshot }) => snapshot ?? null,
   ],
+  heartbeat_s: [
+    z.int().nullable().describe('Seconds between heartbeats; null: none.'),
+    ({ heartbeatS }) => heartbeatS ?? null,
+  ],
   enabled_at: [
     timestamp.describe('Time from which it is written (RFC 3339).'),
     ({ enabledAt }) => isoMillis(enabledAt),
@@ -158,6 +163,7 @@ const typedTopicShape = shown.schema.meta({
       ts_ns: false,
       key: 'text',
       snapshot: null,
+      heartbeat_s: null,
       enabled_at: '2026-02-01T08:00:00.000Z',
     },
   ],
@@ -208,6 +214,15 @@ const enable = defineRoute({
       .describe(
         'Name of a snapshot: unless it is the name of the last one, the topic gets the latest state of each record again.',
       ),
+    heartbeat_s: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .max(limits.heartbeatMaxS)
+      .optional()
+      .describe(
+        'Seconds between the messages of its heartbeat topic, which show progress while records do not change; 0: none. Default: as it is, at first none.',
+      ),
   }),
   answers: { 200: json('The topic.', oneTypedTopicShape) },
   errors: ['not_found', 'conflict'],
@@ -215,12 +230,13 @@ const enable = defineRoute({
     const { params, query, caller, services } = input;
     const { environmentUid } = caller;
     const ref = { environmentUid, integrationKey: params.integration, model: params.model };
-    const { snapshot } = query;
+    const { snapshot, heartbeat_s: heartbeatS } = query;
     const format = {
       ...(query.before === 'true' && { hasBefore: true as const }),
       ...(query.ts_ns === 'true' && { hasNanoseconds: true as const }),
       ...(query.key === 'struct' && { hasStructKey: true as const }),
       ...(snapshot !== undefined && { snapshot }),
+      ...(heartbeatS !== undefined && { heartbeatS }),
     };
     const enabled = await enableTypedTopic(services, ref, format, askOptions(input));
     return {

@@ -27,6 +27,8 @@ export interface TypedTopic {
   readonly hasStructKey?: true;
   /** Name of the last snapshot that was requested; absent = only the filling of the opt-in. */
   readonly snapshot?: string;
+  /** Seconds between heartbeats; absent = none. */
+  readonly heartbeatS?: number;
 }
 
 /** The format that an opt-in chooses. */
@@ -36,6 +38,8 @@ export type TypedTopicEvent =
   | { readonly type: 'TypedTopicEnabled'; readonly typedTopic: TypedTopic }
   | { readonly type: 'TypedTopicOpened'; readonly major: number }
   | { readonly type: 'TypedTopicSnapshotRequested'; readonly snapshot: string }
+  /** 0: no more of them. */
+  | { readonly type: 'TypedTopicHeartbeatChanged'; readonly heartbeatS: number }
   | { readonly type: 'TypedTopicEnded'; readonly at: Instant }
   /** The retention has deleted the messages of the topic. */
   | { readonly type: 'TypedTopicForgotten' };
@@ -51,6 +55,8 @@ export type EnableTypedTopic = {
   TypedTopicFormat & {
     /** Requests a snapshot, unless the last one has this name. */
     readonly snapshot?: string;
+    /** 0: none; absent: as it is. */
+    readonly heartbeatS?: number;
   };
 
 export type TypedTopicCommand =
@@ -84,6 +90,10 @@ export const typedTopic: Decider<TypedTopic | null, TypedTopicCommand, TypedTopi
     if (state === null || event.type === 'TypedTopicForgotten') return null;
     if (event.type === 'TypedTopicOpened') return { ...state, major: event.major };
     if (event.type === 'TypedTopicSnapshotRequested') return { ...state, snapshot: event.snapshot };
+    if (event.type === 'TypedTopicHeartbeatChanged') {
+      const { heartbeatS: _, ...rest } = state;
+      return { ...rest, ...heartbeatOf(event) };
+    }
     return { ...state, endedAt: event.at };
   },
 };
@@ -95,7 +105,9 @@ export function forgottenAt({ endedAt }: TypedTopic): Instant | null {
 
 function enabled(command: EnableTypedTopic, state: TypedTopic | null): TypedTopicEvent[] {
   if (state !== null) refuseOtherFormat(command, state);
-  if (state !== null && state.endedAt === null) return snapshotRequested(command, state);
+  if (state !== null && state.endedAt === null) {
+    return [...snapshotRequested(command, state), ...heartbeatChanged(command, state)];
+  }
   const { uid, environmentUid, integrationKey, model, address, at } = command;
   if (!command.isIntegrationKnown) throw notFound();
   if (command.sameAddress !== null) {
@@ -113,6 +125,7 @@ function enabled(command: EnableTypedTopic, state: TypedTopic | null): TypedTopi
     endedAt: null,
     ...formatOf(command),
     ...(command.snapshot !== undefined && { snapshot: command.snapshot }),
+    ...heartbeatOf(command),
   };
   return [{ type: 'TypedTopicEnabled', typedTopic }];
 }
@@ -121,6 +134,14 @@ const snapshotRequested = ({ snapshot }: EnableTypedTopic, state: TypedTopic): T
   snapshot === undefined || snapshot === state.snapshot
     ? []
     : [{ type: 'TypedTopicSnapshotRequested', snapshot }];
+
+const heartbeatChanged = ({ heartbeatS }: EnableTypedTopic, state: TypedTopic): TypedTopicEvent[] =>
+  heartbeatS === undefined || heartbeatS === (state.heartbeatS ?? 0)
+    ? []
+    : [{ type: 'TypedTopicHeartbeatChanged', heartbeatS }];
+
+const heartbeatOf = ({ heartbeatS = 0 }: { heartbeatS?: number }): Pick<TypedTopic, 'heartbeatS'> =>
+  heartbeatS === 0 ? {} : { heartbeatS };
 
 const formatOf = ({
   hasBefore,

@@ -20,7 +20,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** The AsyncAPI 3.0 document of the public topics. */
 export function asyncapiDocument(info: Installation, added: readonly AddedTopics[]): Json {
   const all = ownTopics();
-  const channels = added.map((source) => source.channel(info));
+  const channels = added.flatMap((source) => source.channels(info));
   return {
     asyncapi: '3.0.0',
     info: {
@@ -126,7 +126,7 @@ function messageOf(topic: Pick<Topic, 'key'>, kind: MessageKind): Json {
     bindings: {
       kafka: {
         key,
-        ...(kind === 'event' || kind === 'record'
+        ...('content-type' in headers.properties
           ? {
               schemaIdLocation: 'payload',
               schemaIdPayloadEncoding: '4',

@@ -54,8 +54,8 @@ export interface CataloguedTopic {
 export interface AddedTopics {
   /** Those that exist now. */
   catalogued(control: ControlPlane): readonly CataloguedTopic[];
-  /** One channel of the AsyncAPI document, with parameters, that stands for all of them. */
-  channel(installation: Installation): AddedChannel;
+  /** Channels of the AsyncAPI document, with parameters, that stand for all of them. */
+  channels(installation: Installation): readonly AddedChannel[];
 }
 
 /** The values of the AsyncAPI document that depend on the installation. */

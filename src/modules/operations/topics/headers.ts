@@ -1,5 +1,5 @@
 /** The kind of a message, which decides its headers (docs/reference/topics.md#headers). */
-export type MessageKind = 'event' | 'tombstone' | 'record' | 'record-tombstone';
+export type MessageKind = 'event' | 'tombstone' | 'record' | 'record-tombstone' | 'heartbeat';
 
 interface HeaderSchema {
   readonly type: 'string';
@@ -60,6 +60,7 @@ const carried: Readonly<Record<MessageKind, readonly HeaderName[]>> = {
   // Only required headers, because more would cost more than the payloads of small records; a trace if it is recorded.
   record: [...required, 'content-type', ...stream],
   'record-tombstone': stream,
+  heartbeat: ['content-type'],
 };
 
 const optional: Readonly<Record<MessageKind, readonly HeaderName[]>> = {
@@ -67,6 +68,7 @@ const optional: Readonly<Record<MessageKind, readonly HeaderName[]>> = {
   tombstone: ['ce_causationid'],
   record: ['traceparent'],
   'record-tombstone': [],
+  heartbeat: [],
 };
 
 /** The required and optional headers of messages of the kind; no others are allowed. */

@@ -10,6 +10,7 @@ import type {
 } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import type { Snapshot } from '../envelope.ts';
+import { heartbeat } from '../heartbeat.ts';
 import { typedProgressTopic, type TypedTopicProgress } from '../progress.ts';
 import type { TypedTopic } from '../typed-topic.ts';
 import { LastPayloads } from './last-payloads.ts';
@@ -160,6 +161,8 @@ class PartitionPublisher {
   readonly #services: PublishingServices;
   readonly #held: OwnedPartition;
   readonly #last = new LastPayloads();
+  /** Of a monotonic clock, by heartbeat topic: when its next heartbeat is due. */
+  readonly #heartbeatsDue = new Map<string, number>();
   #at: number;
   #committedAt = 0;
 
@@ -239,6 +242,7 @@ class PartitionPublisher {
       const placed = await this.#placed(latest, 'incremental');
       progress.snapshotTaken(target, next, false);
       await this.#commit(placed);
+      this.#services.faultPoint('typed-topics:within-snapshot');
     }
     if (signal.aborted) return;
     progress.snapshotTaken(target, this.#at, true);
@@ -285,14 +289,73 @@ class PartitionPublisher {
     const { partition, progress } = this.#held;
     const { log, clock } = this.#services;
     const from = { topic: recordsTopic, partition, offset: this.#at };
-    for await (const batch of log.follow([from], { signal: until, maxBytes: batchBytesMax })) {
+    const batches = log.follow([from], { signal: until, maxBytes: batchBytesMax });
+    for await (const batch of this.#withHeartbeats(batches, open, until)) {
       // The batch is read again, for the current targets.
       if (until.aborted) return;
+      if (batch === null) {
+        await this.#commit(this.#dueHeartbeats(open));
+        continue;
+      }
       const placed = await this.#placedOf(batch, open);
       this.#at = batch.next;
       const isDue = clock.now() - this.#committedAt >= positionEveryMs;
       if (placed.length > 0 || progress.hasChanges || isDue) await this.#commit(placed);
     }
+  }
+
+  /** The batches, and null when a heartbeat is due before the next of them. */
+  async *#withHeartbeats(
+    source: AsyncIterable<Batch>,
+    open: readonly OpenTarget[],
+    until: AbortSignal,
+  ): AsyncGenerator<Batch | null> {
+    if (open.every(({ heartbeats }) => heartbeats === null)) {
+      yield* source;
+      return;
+    }
+    const batches = source[Symbol.asyncIterator]();
+    try {
+      for (let next = batches.next(); ; next = batches.next()) {
+        while (await this.#isHeartbeatFirst(next, open, until)) yield null;
+        const read: IteratorResult<Batch, unknown> = await next;
+        if (read.done === true) return;
+        yield read.value;
+      }
+    } finally {
+      await batches.return?.();
+    }
+  }
+
+  async #isHeartbeatFirst(
+    next: Promise<unknown>,
+    open: readonly OpenTarget[],
+    until: AbortSignal,
+  ): Promise<boolean> {
+    const now = performance.now();
+    const due = open.flatMap(({ heartbeats }) =>
+      heartbeats === null ? [] : [this.#heartbeatsDue.get(heartbeats.topic) ?? now],
+    );
+    const batchCame = new AbortController();
+    const signal = AbortSignal.any([until, batchCame.signal]);
+    try {
+      const pause = wait(Math.max(0, Math.min(...due) - now), true, { signal }).catch(() => false);
+      return await Promise.race([next.then(() => false), pause]);
+    } finally {
+      batchCame.abort();
+    }
+  }
+
+  #dueHeartbeats(open: readonly OpenTarget[]): PartitionMessages[] {
+    const { partition } = this.#held;
+    const now = performance.now();
+    return open.flatMap(({ topic, heartbeats }) => {
+      if (heartbeats === null || (this.#heartbeatsDue.get(heartbeats.topic) ?? 0) > now) return [];
+      this.#heartbeatsDue.set(heartbeats.topic, now + heartbeats.everyMs);
+      const value = heartbeats.codec.encode(heartbeat(this.#services.clock, topic, this.#at));
+      const message = { key: topic, value, headers: { 'content-type': 'application/avro' } };
+      return [{ topic: heartbeats.topic, partition, messages: [message] }];
+    });
   }
 
   async #placedOf(batch: Batch, open: readonly OpenTarget[]): Promise<PartitionMessages[]> {

@@ -14,7 +14,7 @@ export interface TypedTopicsDeps extends Ports {
   /** Of the gateway. */
   readonly version: string;
   readonly park: OperatorRequests['park'];
-  /** Where crash tests may end the process: `typed-topics:before-commit`, `typed-topics:after-commit`. */
+  /** Where crash tests may end the process: `typed-topics:` and `before-commit`, `after-commit`, `within-snapshot`. */
   readonly faultPoint: (name: string) => void;
   /** Wait before a partition is retried after a failure; doubles up to 10 s. Default 200 ms. */
   readonly retryMs?: number;

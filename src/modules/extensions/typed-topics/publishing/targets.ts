@@ -8,7 +8,7 @@ import { functionEntity } from '#modules/functions/functions/entity.ts';
 import { recordsTopic, type RecordChange } from '#modules/records/model/events.ts';
 import type { EventLog, Headers, Message } from '#ports/event-log.ts';
 import type { Codec, Schemas } from '#ports/schemas.ts';
-import { typedTopicCleanup } from '#streams/topics.ts';
+import { heartbeatCleanup, typedTopicCleanup } from '#streams/topics.ts';
 import { typedTopicEntity, typedTopicRef } from '../entity.ts';
 import {
   structKey,
@@ -19,7 +19,8 @@ import {
   type Snapshot,
   type TypedSchema,
 } from '../envelope.ts';
-import { topicOf } from '../names.ts';
+import { heartbeatSchema, type Heartbeat } from '../heartbeat.ts';
+import { heartbeatTopicOf, topicOf } from '../names.ts';
 import { allTypedTopics, schemaOfModel } from '../queries.ts';
 import type { TypedTopic } from '../typed-topic.ts';
 
@@ -34,6 +35,14 @@ export interface OpenTarget extends Target {
   readonly topic: string;
   readonly codec: Codec<Envelope>;
   readonly row: TypedSchema['row'];
+  /** Null: it has none. */
+  readonly heartbeats: HeartbeatTopic | null;
+}
+
+interface HeartbeatTopic {
+  readonly topic: string;
+  readonly codec: Codec<Heartbeat>;
+  readonly everyMs: number;
 }
 
 /** The opted-in models in the view of this node. */
@@ -112,7 +121,21 @@ export async function openTarget(deps: OpenDeps, target: Target): Promise<OpenTa
     const ref = typedTopicRef(environmentUid, integrationKey, model);
     await control.enqueue(ref, { type: 'Opened', major }, { actor: 'system' });
   }
-  return { ...target, topic, codec, row };
+  const heartbeats = await openHeartbeats(deps, typed, partitions);
+  return { ...target, topic, codec, row, heartbeats };
+}
+
+/** Creates the topic of the heartbeats where the opt-in asks for them. */
+async function openHeartbeats(
+  { log, schemas }: OpenDeps,
+  { address, heartbeatS, endedAt }: TypedTopic,
+  partitions: number,
+): Promise<HeartbeatTopic | null> {
+  if (heartbeatS === undefined || endedAt !== null) return null;
+  const topic = heartbeatTopicOf(address);
+  const codec = await schemas.codecOf<Heartbeat>(topic, heartbeatSchema(address));
+  await log.ensureTopics([{ name: topic, partitions, cleanup: heartbeatCleanup }]);
+  return { topic, codec, everyMs: heartbeatS * 1000 };
 }
 
 async function newestMajor(log: EventLog, address: string): Promise<number> {

@@ -109,6 +109,24 @@ describe('a model with a typed topic', () => {
     given(typedTopic, enabled, requested).when(enable()).then();
   });
 
+  it('keeps its heartbeats unless others are named, and ends them by 0', () => {
+    const changed = (heartbeatS: number) =>
+      ({ type: 'TypedTopicHeartbeatChanged', heartbeatS }) as const;
+    given(typedTopic)
+      .when(enable({ heartbeatS: 60 }))
+      .then({ ...enabled, typedTopic: { ...state, heartbeatS: 60 } });
+    given(typedTopic, enabled, changed(60)).when(enable()).then();
+    given(typedTopic, enabled, changed(60))
+      .when(enable({ heartbeatS: 60 }))
+      .then();
+    given(typedTopic, enabled, changed(60))
+      .when(enable({ heartbeatS: 0 }))
+      .then(changed(0));
+    given(typedTopic, enabled, changed(60), changed(0))
+      .when(enable({ heartbeatS: 0 }))
+      .then();
+  });
+
   it('is another one after it was ended, in the same place', () => {
     const opened = { type: 'TypedTopicOpened', major: 2 } as const;
     const again = { ...state, uid: 'u2', major: 2 };

@@ -64,7 +64,11 @@ describe('the AsyncAPI document', () => {
   });
 
   it('has the public topics, each with its partitions and cleanup, and no private one', () => {
-    expect(Object.keys(channels)).toEqual([...Object.keys(topics).filter(isPublicTopic), 'typed']);
+    expect(Object.keys(channels)).toEqual([
+      ...Object.keys(topics).filter(isPublicTopic),
+      'typed',
+      'heartbeat',
+    ]);
     expect(JSON.stringify(document)).not.toContain('svc.internal.');
     expect(channels['svc.records.v1']?.bindings.kafka).toMatchObject({
       topic: 'svc.records.v1',
@@ -102,7 +106,7 @@ describe('the AsyncAPI document', () => {
       const shown = Object.entries((made as unknown as Document).channels).map(
         ([name, { bindings }]) => [name, (bindings.kafka as { partitions: number }).partitions],
       );
-      expect(shown).toEqual([...expected, ['typed', owned]]);
+      expect(shown).toEqual([...expected, ['typed', owned], ['heartbeat', owned]]);
     },
   );
 
