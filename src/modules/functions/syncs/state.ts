@@ -53,6 +53,8 @@ export interface SyncInstance extends InstanceProperties {
   readonly lastSyncDate: Instant | null;
   readonly current: CurrentRun | null;
   readonly last: LastRun | null;
+  /** End of the last run that the streams of all models have noted. Absent: of none since the last deployment. */
+  readonly notedAt?: Instant;
   readonly createdAt: Instant;
 }
 
@@ -105,7 +107,8 @@ export function evolveSync(state: SyncInstance | null, event: SyncEvent): SyncIn
   switch (event.type) {
     case 'FunctionRedeployed': {
       const { models, functionVersion, frequencyMs } = event;
-      return { ...state, models, functionVersion, frequencyMs };
+      const { notedAt: _, ...kept } = state;
+      return { ...kept, models, functionVersion, frequencyMs };
     }
     case 'ScheduleStarted':
       return { ...state, state: 'started' };
@@ -187,7 +190,8 @@ function afterEnd(
   const { positions } = event;
   const last = { runId, attempt, status, startedAt, endedAt, isInitial, counts, error, positions };
   const lastSyncDate = status === 'succeeded' ? startedAt : state.lastSyncDate;
-  return { ...state, current: null, last, lastSyncDate };
+  const isNoted = state.models.every((one) => positions.some(({ model }) => model === one));
+  return { ...state, current: null, last, lastSyncDate, ...(isNoted ? { notedAt: endedAt } : {}) };
 }
 
 function checkpointed(state: SyncInstance, checkpoint: JsonObject | null) {

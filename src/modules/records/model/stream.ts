@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '#kernel/ids.ts';
 import { joinKey } from '#kernel/ids.ts';
+import { hourMs } from '#kernel/time.ts';
 
 /** A stream of records: one order, one sequence and one head (docs/reference/records.md#streams). */
 export interface StreamId {
@@ -16,6 +17,9 @@ export interface Stream extends StreamId {
   readonly integration: IntegrationKey;
   readonly connectionId: ConnectionId;
 }
+
+/** A run that sends nothing to its streams is noted in their heads only if none was for this time. */
+export const runNotedMs = 6 * hourMs;
 
 /** Variant of a sync that has none of its own. */
 export const baseVariant = 'base';

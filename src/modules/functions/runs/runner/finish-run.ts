@@ -22,7 +22,7 @@ export interface FinishedRun {
 }
 
 /**
- * Sends a barrier to the stream of every declared model, touched or not: the outcome of a run contains the decisions of
+ * Sends a barrier to the stream of every declared model, used or not: the outcome of a run contains the decisions of
  * the owners, and a refusal after its acknowledgment fails the run.
  */
 export async function finishRun(

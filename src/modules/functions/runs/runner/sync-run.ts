@@ -1,5 +1,8 @@
 import type { CommandOf } from '#control-plane/entity.ts';
+import type { Clock } from '#kernel/time.ts';
 import { connectionPathOf } from '#modules/connections/connections/entity.ts';
+import { runNotedMs, type Stream } from '#modules/records/model/stream.ts';
+import type { Operation } from '#ports/operation-log.ts';
 import { runLimits } from '#rules/run-limits.ts';
 import type { DeployedFunction } from '../../functions/function.ts';
 import { syncRef, type SyncEntity } from '../../syncs/entity.ts';
@@ -18,6 +21,7 @@ import {
   reportedFailure,
   runUserCode,
   type AttemptResult,
+  type Ending,
   type Report,
   type RunDeps,
 } from './attempt.ts';
@@ -76,38 +80,86 @@ interface SyncAttempt {
 async function perform(
   deps: RunDeps,
   run: SyncAttempt,
-  operation: Parameters<RunDeps['openHost']>[0]['operation'],
+  operation: Operation,
 ): Promise<FinishedRun & { readonly goesOn: boolean }> {
   const { attempt, instance, signal } = run;
-  const { actor } = attempt;
   const origin = originOf(attempt);
   const streams = instance.models.map((model) => streamOf(instance, model));
   const budget = new RunTimeBudget(deps.clock, runLimits.sync.wallMs);
-  const started = await attempted(deps, async () => {
-    const { connection, fn } = await deployedTarget(deps, attempt);
-    // A later attempt with a checkpoint continues: the records of the earlier one must stay.
-    if (attempt.emptyCache && instance.checkpoint === null) {
-      await Promise.all(streams.map((stream) => deps.records.empty(stream, actor)));
-    }
-    const isResumed = instance.checkpoint !== null;
-    const isFull = fn.trackDeletes && fn.syncType === 'full' && !isResumed;
-    if (isFull || asksForRunPass(fn)) {
-      await Promise.all(
-        streams.map((stream) => deps.records.runPassStart(stream, origin, { isResumed })),
-      );
-    }
-    const host = { attempt, connection, fn, instance, depth: 0, operation, budget, signal };
-    const ending = await runUserCode(deps, host);
-    if (isFull && ending.kind === 'ok') {
-      await Promise.all(streams.map((stream) => deps.records.runPassEnd(stream, origin)));
-    }
-    return ending;
-  });
+  const use: StreamUse = { usedModels: new Set(), isBarrierNeeded: true };
+  const started = await attempted(deps, () =>
+    runOnStreams(deps, run, { operation, budget, streams, use }),
+  );
   const isUsedUp = started.kind === 'failed' && budget.isEndedBy(started.error);
   const ending = isUsedUp ? ({ kind: 'ok', output: undefined } as const) : started;
   const hasSucceeded = ending.kind === 'ok' && !isUsedUp;
+  if (hasSucceeded && !use.isBarrierNeeded && use.usedModels.size === 0) {
+    return { ending, counts: streams.map(({ model }) => ({ model, ...noCounts })), ...untouched };
+  }
   const settled = await finishRun(deps, { streams, origin, ending, hasSucceeded }, signal);
   return { ...settled, goesOn: isUsedUp && settled.ending.kind === 'ok' };
+}
+
+/** How an attempt uses the streams of its models. */
+interface StreamUse {
+  readonly usedModels: Set<string>;
+  /** False: only where the code has used one. */
+  isBarrierNeeded: boolean;
+}
+
+async function runOnStreams(
+  deps: RunDeps,
+  { attempt, instance, signal }: SyncAttempt,
+  context: {
+    readonly operation: Operation;
+    readonly budget: RunTimeBudget;
+    readonly streams: readonly Stream[];
+    readonly use: StreamUse;
+  },
+): Promise<Ending> {
+  const { streams, use, ...kept } = context;
+  const origin = originOf(attempt);
+  const { connection, fn } = await deployedTarget(deps, attempt);
+  // A later attempt with a checkpoint continues: the records of the earlier one must stay.
+  if (attempt.emptyCache && instance.checkpoint === null) {
+    await Promise.all(streams.map((stream) => deps.records.empty(stream, attempt.actor)));
+  }
+  const isResumed = instance.checkpoint !== null;
+  const isFull = fn.trackDeletes && fn.syncType === 'full' && !isResumed;
+  if (isFull || asksForRunPass(fn)) {
+    await Promise.all(
+      streams.map((stream) => deps.records.runPassStart(stream, origin, { isResumed })),
+    );
+  }
+  use.isBarrierNeeded = isFull || startsPasses(fn) || !leavesNothing(attempt, instance, deps.clock);
+  const { usedModels } = use;
+  const host = { attempt, connection, fn, instance, depth: 0, ...kept, usedModels, signal };
+  const ending = await runUserCode(deps, host);
+  if (isFull && ending.kind === 'ok') {
+    await Promise.all(streams.map((stream) => deps.records.runPassEnd(stream, origin)));
+  }
+  return ending;
+}
+
+/** Of a run that has sent no command to its streams, and does not continue. */
+const untouched = { positions: [], goesOn: false };
+const noCounts = { added: 0, updated: 0, deleted: 0, unchanged: 0 };
+
+/** Whether the code may leave the start of a pass in a stream, which the barrier of a later run removes. */
+const startsPasses = (fn: DeployedFunction): boolean =>
+  asksForRunPass(fn) || fn.bundle.includes('trackDeletes');
+
+/**
+ * Whether a run that sends no command to its streams may end without their barriers: no earlier attempt has sent one,
+ * the run before was complete, and the streams have noted a run recently, for their retention.
+ */
+function leavesNothing(
+  { number, emptyCache }: Attempt,
+  { last, notedAt }: SyncInstance,
+  clock: Pick<Clock, 'now'>,
+): boolean {
+  const isNoted = notedAt !== undefined && Math.abs(clock.now() - notedAt) < runNotedMs;
+  return number === 1 && !emptyCache && last?.status === 'succeeded' && isNoted;
 }
 
 /** A pass costs a command for each model and marks of what is saved unchanged: only code that names the method pays. */

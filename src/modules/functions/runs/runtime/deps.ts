@@ -132,6 +132,8 @@ export interface RuntimeDeps {
   readonly coordination: Coordination;
   readonly log: RunLog;
   readonly timeline: Timeline;
+  /** Of a sync: the models to whose streams its code has sent a command. */
+  readonly usedModels?: Set<string>;
   /** Of a sync: its time budget. */
   readonly budget?: RunTimeBudget;
   readonly clock: Clock;

@@ -47,6 +47,7 @@ export interface HostRun {
   readonly timeline: Timeline;
   /** Of a sync. */
   readonly budget?: RunTimeBudget;
+  readonly usedModels?: Set<string>;
   readonly signal: AbortSignal;
 }
 
@@ -119,6 +120,7 @@ function runtimeDeps(deps: HostDeps, run: HostRun, variables: Variables): Runtim
     log: runLog(run, deps.metrics),
     timeline: run.timeline,
     ...(run.budget === undefined ? {} : { budget: run.budget }),
+    ...(run.usedModels === undefined ? {} : { usedModels: run.usedModels }),
     clock,
     signal,
   };

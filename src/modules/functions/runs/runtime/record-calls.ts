@@ -77,13 +77,14 @@ type Calls = Pick<
 >;
 
 /** The record methods of a sync, on the streams of its models. */
-export function recordCalls({ run, records, timeline, log, signal }: RuntimeDeps): Calls {
+export function recordCalls(deps: RuntimeDeps): Calls {
+  const { run, records, timeline, log, signal } = deps;
   const { writer, reader } = records;
   const { runId, attempt, functionName: syncName, actor } = run;
   const origin: WriteOrigin = { runId, attempt, syncName, actor };
   const streams = new Map(run.models.map((model) => [model, streamOf(run, model)]));
   const own = ownWrites(records, origin, signal);
-  const streamFor = (model: string) => declared(streams, model);
+  const streamFor = (model: string) => used(streams, model, deps.usedModels);
 
   const write = (name: keyof typeof writes) => async (args: string) => {
     const { model, list } = batchOf(args);
@@ -161,10 +162,20 @@ function streamOf(run: RunScope, model: string): Stream {
   };
 }
 
-/** @throws GatewayError `unknown_model` with the declared models */
-function declared(streams: ReadonlyMap<string, Stream>, model: string): Stream {
+/**
+ * The stream of a declared model, which is noted as used.
+ * @throws GatewayError `unknown_model` with the declared models
+ */
+function used(
+  streams: ReadonlyMap<string, Stream>,
+  model: string,
+  usedModels: Set<string> | undefined,
+): Stream {
   const stream = streams.get(model);
-  if (stream !== undefined) return stream;
+  if (stream !== undefined) {
+    usedModels?.add(model);
+    return stream;
+  }
   const names = [...streams.keys()].join(', ');
   const message = `The model '${model}' is not included in the declared sync models: ${names}.`;
   throw new GatewayError('unknown_model', { message });

@@ -18,6 +18,7 @@ import {
 } from '../../model/commands.ts';
 import { record } from '../../model/decider.ts';
 import { recordsTopic, reservedKey } from '../../model/events.ts';
+import { runNotedMs } from '../../model/stream.ts';
 import { tickMsDefault, type OwnerServices } from '../deps.ts';
 import { isKeyGone } from '../encryption.ts';
 import type { StateStore } from '../state/state-store.ts';
@@ -58,7 +59,9 @@ export function dueOf(
 ): DueRetention {
   const before = (days: number): number => (now - days * dayMs) * 1000;
   const { lastRunAt, isClosed } = stream;
-  if (!isClosed && lastRunAt !== null && lastRunAt <= before(deleteAfterDays)) {
+  // A later run may not be noted.
+  const unused = before(deleteAfterDays) - runNotedMs * 1000;
+  if (!isClosed && lastRunAt !== null && lastRunAt <= unused) {
     return { action: 'delete' };
   }
   return { action: 'prune', until: before(pruneAfterDays) };

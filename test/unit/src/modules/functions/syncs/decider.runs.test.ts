@@ -90,6 +90,18 @@ describe('a run', () => {
     expect(stateAfter(...going, saved, redeployed)).toMatchObject({ checkpoint: { n: 1 } });
   });
 
+  it('knows when all of its streams noted a run, until its function is deployed again', () => {
+    const { models, frequencyMs } = stateAfter(created);
+    const positions = models.map((model) => ({ model, partition: 0, offset: 1 }));
+    const noted = { ...ended('r1', t0 + 50), positions };
+    expect(stateAfter(...going, noted)).toMatchObject({ notedAt: t0 + 50 });
+    expect(stateAfter(...going, { ...noted, positions: [] })).not.toHaveProperty('notedAt');
+    const redeployed: SyncEvent = {
+      ...{ type: 'FunctionRedeployed', models, frequencyMs, functionVersion: '2' },
+    };
+    expect(stateAfter(...going, noted, redeployed)).not.toHaveProperty('notedAt');
+  });
+
   it('§9 a checkpoint survives a run that fails, and so does the last sync date', () => {
     const saved: SyncEvent = { type: 'CheckpointSaved', checkpoint: { page: 2 } };
     const after = stateAfter(...going, saved, ended('r1', t0 + 50, 'failed'));
