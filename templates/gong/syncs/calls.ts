@@ -5,13 +5,13 @@ import { listCalls } from '../calls.js';
 
 /** The list needs a beginning. */
 const beginning = '2010-01-01T00:00:00Z';
-/** The filter compares the start of a call, which is listed after it was recorded and processed. */
+/** The filter compares the start of a call (of a web conference the planned one), which is listed once it is processed. */
 const delayMs = 2 * 24 * 60 * 60 * 1000;
 
 const sync = createSync({
   description:
     'Calls since the last run, and those of the two days before it again; deleted ones are found by a run from the start',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['api:calls:read:basic'],

@@ -6,8 +6,9 @@ interface Refusal {
 }
 
 const action = createAction({
-  description: 'Creates an opportunity; a person with the same address gets one more',
-  version: '1.0.0',
+  description:
+    'Creates an opportunity; a person with the same address gets one more, and keeps the name and contact data that Lever has',
+  version: '1.0.1',
   input: z.object({
     /** Id of the user who creates it. */
     perform_as: z.string().min(1),
