@@ -1,0 +1,146 @@
+/* oxlint-disable typescript/no-unsafe-member-access -- a test looks into any answer */
+import '#test/support/processes/with-services.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openClickHouseStore } from '#adapters/projection-store/clickhouse.ts';
+import {
+  startClickHouseFront,
+  type ClickHouseFront,
+} from '#test/support/fakes/clickhouse-front.ts';
+import type { RunningGateway } from '#test/support/processes/gateway.ts';
+import {
+  eventually,
+  openCrmWorld,
+  succeeded,
+  type CrmConnection,
+  type CrmWorld,
+} from '#test/support/worlds/crm-world.ts';
+import {
+  contactNames,
+  deployProjection,
+  listedProjection,
+  rowOfContact,
+  rowsOnceAre,
+} from '#test/support/worlds/custom-projection.ts';
+
+let clickhouse: ClickHouseFront;
+let world: CrmWorld;
+/** Both project into the same tables; the second one is killed. */
+let nodes: readonly [RunningGateway, RunningGateway];
+const connections: CrmConnection[] = [];
+beforeAll(async () => {
+  clickhouse = await startClickHouseFront();
+  world = await openCrmWorld({ env: { SVC_CLICKHOUSE_URL: clickhouse.url }, beside: [{}] });
+  nodes = [world.gateway, world.beside[0]!];
+  for (let made = 0; made < 4; made += 1) connections.push(await world.connect());
+  await save('Ada', 40);
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await clickhouse[Symbol.asyncDispose]();
+});
+
+/** Each connection gets so many contacts. While partitions move a trigger may be answered 503. */
+async function save(name: string, count: number): Promise<void> {
+  const saves = connections.map(async (crm) => {
+    crm.account.contacts = Array.from({ length: count }, (_, n) => ({
+      id: `c-${n}`,
+      name: `${name} ${n}`,
+    }));
+    for (let isSaved = false; !isSaved;) {
+      const runs = crm.webhooks('contacts').length;
+      const trigger = () => crm.trigger('contacts');
+      succeeded(await eventually(trigger, ({ status }) => status !== 503));
+      isSaved = (await crm.webhook('contacts', runs + 1)).success;
+    }
+  });
+  await Promise.all(saves);
+}
+
+/** All rows, those of different records, and those whose name begins so. */
+const figures = (start: string): string =>
+  `SELECT toUInt32(count()), toUInt32(uniqExact(id, connection_id)), toUInt32(countIf(startsWith(name, '${start}'))) FROM contacts`;
+
+const expectRows = async (node: RunningGateway, start: string, count: number): Promise<void> => {
+  const expected = [[count, count, count]];
+  expect(await rowsOnceAre(node, figures(start), expected)).toEqual(expected);
+};
+
+const stateOnceIs = (state: string) =>
+  eventually(
+    () => listedProjection(nodes[0], 'contacts'),
+    (one) => one?.state === state,
+  );
+
+async function activeGeneration(): Promise<number> {
+  const { accountKey: key } = nodes[0];
+  const answer = await nodes[0].call('GET', '/projections/dev.contacts', { key });
+  return succeeded(answer).data.active_generation as number;
+}
+
+describe('a projection of a project that two nodes share', () => {
+  it('is filled, and has the same rows on both', async () => {
+    const contacts = contactNames(rowOfContact());
+    succeeded(await deployProjection(nodes[0], 'contacts', contacts));
+    await expectRows(nodes[0], 'Ada', 160);
+    await expectRows(nodes[1], 'Ada', 160);
+    await stateOnceIs('current');
+  });
+
+  it('follows changes and deletions', async () => {
+    await save('Grace', 30);
+    await expectRows(nodes[1], 'Grace', 120);
+    await expectRows(nodes[0], 'Grace', 120);
+  });
+
+  it('is replaced by a changed mapping while records are written and a node is killed', async () => {
+    let isOver = false;
+    let rounds = 0;
+    const writing = (async () => {
+      for (; !isOver; rounds += 1) await save(`Round ${rounds}`, 31 + rounds);
+    })();
+    const loud = contactNames(rowOfContact('change.record.name.toUpperCase()'));
+    succeeded(await deployProjection(nodes[1], 'contacts', loud));
+    nodes[1].process.kill('SIGKILL');
+    await eventually(activeGeneration, (active) => active === 2);
+    isOver = true;
+    await writing;
+    const count = 4 * (30 + rounds);
+    await expectRows(nodes[0], `ROUND ${rounds - 1}`, count);
+    await stateOnceIs('current');
+  });
+
+  it('does not hide rows by a mapping that fails', async () => {
+    const failing = contactNames("{ throw new Error('never'); }");
+    succeeded(await deployProjection(nodes[0], 'contacts', failing));
+    await stateOnceIs('held');
+    expect(await activeGeneration()).toBe(2);
+  });
+
+  it('leaves no table, position or step of a migration when it is deleted', async () => {
+    succeeded(await nodes[0].call('DELETE', '/custom-projections/contacts'));
+    await using store = await openClickHouseStore({ url: clickhouse.url });
+    const left = async (): Promise<string[]> => {
+      const found: string[] = [];
+      for (const source of ['system.tables', 'projector_positions', 'projection_migrations']) {
+        const sql = `SELECT name FROM ${source} WHERE startsWith(name, 'custom_')`;
+        const rows = await store.queryRows<{ name: string }>(sql);
+        found.push(...rows.map(({ name }) => `${source}: ${name}`));
+      }
+      return found;
+    };
+    expect(await eventually(left, (found) => found.length === 0)).toEqual([]);
+    const { accountKey: key } = nodes[0];
+    expect((await nodes[0].call('GET', '/projections/dev.contacts', { key })).status).toBe(404);
+  });
+
+  it('is another one when it is deployed once more', async () => {
+    succeeded(await deployProjection(nodes[0], 'contacts', contactNames(rowOfContact())));
+    await stateOnceIs('current');
+    await expectRows(
+      nodes[0],
+      'Round',
+      connections.length * (connections[0]?.account.contacts.length ?? 0),
+    );
+    expect(await activeGeneration()).toBe(1);
+  });
+});
