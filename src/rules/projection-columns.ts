@@ -10,6 +10,15 @@ export interface ProjectionColumn {
 }
 
 export const projectionNamePattern = /^[a-z][a-z0-9_]{0,59}$/;
+
+/** Why it cannot be the name of a projection; its view has this name. */
+export function projectionNameProblem(name: string): string | null {
+  if (!projectionNamePattern.test(name)) {
+    return 'use a small letter, then small letters, digits and _';
+  }
+  return name.startsWith('v_') ? 'the views of the service begin with v_' : null;
+}
+
 const columnName = /^[A-Za-z][A-Za-z0-9_]{0,59}$/;
 const columnsMax = 200;
 const supported =

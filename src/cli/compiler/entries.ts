@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import ts from 'typescript';
 import type { FunctionKind } from '#modules/functions/functions/function.ts';
-import { projectionNamePattern } from '#rules/projection-columns.ts';
+import { projectionNameProblem } from '#rules/projection-columns.ts';
 import {
   functionNamePattern,
   integrationKeyPattern,
@@ -123,9 +123,8 @@ function projectionEntry(
   specifier: string,
 ): ProjectionEntry | string {
   const name = (parts.at(-1) ?? '').slice(0, -'.ts'.length);
-  if (!projectionNamePattern.test(name)) {
-    return `'${name}' cannot be the name of a projection: use a small letter, then small letters, digits and _`;
-  }
+  const problem = projectionNameProblem(name);
+  if (problem !== null) return `'${name}' cannot be the name of a projection: ${problem}`;
   if (!isFile(path)) return `Could not find '${specifier}'`;
   return { kind: 'projection', ...fileOf(path, parts, name) };
 }

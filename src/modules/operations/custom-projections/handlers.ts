@@ -7,7 +7,12 @@ import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { EntityQueries } from '#modules/access/services.ts';
 import type { PartitionSettings } from '#modules/records/services.ts';
 import { withoutSourceMap } from '#rules/inline-source-map.ts';
-import { columnsOf, projectionHash, type DeployedDefinition } from '#rules/projection-columns.ts';
+import {
+  columnsOf,
+  projectionHash,
+  projectionNameProblem,
+  type DeployedDefinition,
+} from '#rules/projection-columns.ts';
 import { projectionRef } from '../projections/entity.ts';
 import type { CustomProjection, ProjectionVersion } from './custom-projection.ts';
 import { customProjectionRef } from './entity.ts';
@@ -36,6 +41,11 @@ export async function deployProjection(
   const { name, version: label, description, models, integrations, key } = definition;
   const { source } = definition;
   const bundle = withoutSourceMap(definition.bundle);
+  const nameProblem = projectionNameProblem(name);
+  if (nameProblem !== null) {
+    const message = `"${name}" cannot be the name of a projection: ${nameProblem}.`;
+    throw new GatewayError('invalid_body', { message });
+  }
   const { columns, problems } = columnsOf({ ...definition, hasMap: true });
   const [problem] = problems;
   if (problem !== undefined) {
