@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { Customer } from '../../models/commerce.js';
 import { nextSince } from '../../shared/since.js';
 import { customerOf, type SquareCustomer } from '../customer.js';
+import { searchedFrom } from '../search.js';
 
 const sync = createSync({
   description:
     'Customers that were changed since the last run; deleted ones are found by a run from the start',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['CUSTOMERS_READ'],
@@ -26,31 +27,21 @@ const sync = createSync({
     const next = checkpoint?.nextSince ?? new Date(nextSince()).toISOString();
     // The search has no deleted customers: those that a run from the start does not find are gone.
     if (since === '') await svc.trackDeletesStart('Customer');
-    const pages = svc.paginate<SquareCustomer>({
-      method: 'POST',
+    const pages = searchedFrom<SquareCustomer>(svc, checkpoint?.cursor, {
       endpoint: '/v2/customers/search',
+      path: 'customers',
       data: {
         query: {
           ...(since === '' ? {} : { filter: { updated_at: { start_at: since } } }),
           sort: { field: 'CREATED_AT', order: 'ASC' },
         },
-        cursor: checkpoint?.cursor,
-      },
-      paginate: {
-        type: 'cursor',
-        cursor_name_in_request: 'cursor',
-        cursor_path_in_response: 'cursor',
-        response_path: 'customers',
-        limit_name_in_request: 'limit',
         limit: 100,
-        on_page: async ({ nextPageParam: cursor }) => {
-          if (cursor === undefined) return;
-          await svc.saveCheckpoint({ since, nextSince: next, cursor: String(cursor) });
-        },
       },
-      retries: 5,
     });
-    for await (const customers of pages) await svc.batchSave(customers.map(customerOf), 'Customer');
+    for await (const { page, pageToken: cursor } of pages) {
+      await svc.batchSave(page.rows.map(customerOf), 'Customer');
+      if (cursor !== '') await svc.saveCheckpoint({ since, nextSince: next, cursor });
+    }
     if (since === '') await svc.trackDeletesEnd('Customer');
     await svc.saveCheckpoint({ since: next });
   },

@@ -3,10 +3,11 @@ import { z } from 'zod';
 import { Product } from '../../models/commerce.js';
 import { nextSince } from '../../shared/since.js';
 import { productOf, type SquareItem } from '../item.js';
+import { searchedFrom } from '../search.js';
 
 const sync = createSync({
   description: 'Items of the catalog that were changed or deleted since the last run',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['ITEMS_READ'],
@@ -23,33 +24,22 @@ const sync = createSync({
     const checkpoint = await svc.getCheckpoint();
     const since = checkpoint?.since ?? '';
     const next = checkpoint?.nextSince ?? new Date(nextSince()).toISOString();
-    const pages = svc.paginate<SquareItem>({
-      method: 'POST',
+    const pages = searchedFrom<SquareItem>(svc, checkpoint?.cursor, {
       endpoint: '/v2/catalog/search',
+      path: 'objects',
       data: {
         object_types: ['ITEM'],
         ...(since === '' ? {} : { begin_time: since, include_deleted_objects: true }),
-        cursor: checkpoint?.cursor,
-      },
-      paginate: {
-        type: 'cursor',
-        cursor_name_in_request: 'cursor',
-        cursor_path_in_response: 'cursor',
-        response_path: 'objects',
-        limit_name_in_request: 'limit',
         limit: 1000,
-        on_page: async ({ nextPageParam: cursor }) => {
-          if (cursor === undefined) return;
-          await svc.saveCheckpoint({ since, nextSince: next, cursor: String(cursor) });
-        },
       },
-      retries: 5,
     });
-    for await (const items of pages) {
+    for await (const { page, pageToken: cursor } of pages) {
+      const items = page.rows;
       const living = items.filter((item) => item.is_deleted !== true);
       const gone = items.filter((item) => item.is_deleted === true).map(({ id }) => ({ id }));
       await svc.batchSave(living.map(productOf), 'Product');
       if (gone.length > 0) await svc.batchDelete(gone, 'Product');
+      if (cursor !== '') await svc.saveCheckpoint({ since, nextSince: next, cursor });
     }
     await svc.saveCheckpoint({ since: next });
   },
