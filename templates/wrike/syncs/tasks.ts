@@ -1,13 +1,19 @@
 import { createSync } from 'svc';
 import { z } from 'zod';
 import { Ticket } from '../../models/ticketing.js';
+import { pagesFrom } from '../../shared/page-tokens.js';
 import { nextSinceIso } from '../../shared/since.js';
 import { taskFields, ticketOf, type WrikeTask } from '../task.js';
+
+interface TasksPage {
+  data: WrikeTask[];
+  nextPageToken?: string;
+}
 
 const sync = createSync({
   description:
     'Tasks and subtasks that were changed since the last run; deleted ones are found by a run from the start',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every 30 minutes',
   autoStart: true,
   scopes: ['wsReadOnly'],
@@ -26,32 +32,26 @@ const sync = createSync({
     const next = checkpoint?.nextSince ?? nextSinceIso();
     // Those that a run from the start does not find are gone.
     if (since === '') await svc.trackDeletesStart('Ticket');
-    const pages = svc.paginate<WrikeTask>({
-      endpoint: '/tasks',
-      params: {
-        subTasks: true,
-        fields: JSON.stringify(taskFields),
-        updatedDate: since === '' ? undefined : JSON.stringify({ start: since }),
-        // By creation: one that changes meanwhile moves no other to a page that was read.
-        sortField: 'CreatedDate',
-        sortOrder: 'Asc',
-        nextPageToken: checkpoint?.token,
-      },
-      paginate: {
-        type: 'cursor',
-        cursor_name_in_request: 'nextPageToken',
-        cursor_path_in_response: 'nextPageToken',
-        response_path: 'data',
-        limit_name_in_request: 'pageSize',
-        limit: 1000,
-        on_page: async ({ nextPageParam: token }) => {
-          if (token === undefined) return;
-          await svc.saveCheckpoint({ since, nextSince: next, token: String(token) });
+    const pages = pagesFrom(checkpoint?.token ?? '', (nextPageToken) =>
+      svc.get<TasksPage>({
+        endpoint: '/tasks',
+        params: {
+          subTasks: true,
+          fields: JSON.stringify(taskFields),
+          updatedDate: since === '' ? undefined : JSON.stringify({ start: since }),
+          // By creation: one that changes meanwhile moves no other to a page that was read.
+          sortField: 'CreatedDate',
+          sortOrder: 'Asc',
+          pageSize: 1000,
+          nextPageToken,
         },
-      },
-      retries: 5,
-    });
-    for await (const tasks of pages) await svc.batchSave(tasks.map(ticketOf), 'Ticket');
+        retries: 5,
+      }),
+    );
+    for await (const { page, pageToken: token } of pages) {
+      await svc.batchSave(page.data.map(ticketOf), 'Ticket');
+      if (token !== '') await svc.saveCheckpoint({ since, nextSince: next, token });
+    }
     if (since === '') await svc.trackDeletesEnd('Ticket');
     await svc.saveCheckpoint({ since: next });
   },
