@@ -117,12 +117,15 @@ describe('a template is deployed', () => {
     ['create-contact', 'action'],
     ['check-access', 'on-event'],
   ])('%s as a function on its own, and is deleted', async (name, type) => {
+    const { files } = succeeded(await call('GET', `/providers/hubspot/templates/${name}`)).data;
+    const [, version] = /\bversion: '([^']+)'/.exec(files[0].content) ?? [];
+    expect(version).toBeDefined();
     expect(await deployed(order(name))).toMatchObject({
       status: 'success',
       deployed: true,
       function_name: name,
       function_type: type,
-      deployed_functions: [{ name, version: '1.0.0' }],
+      deployed_functions: [{ name, version }],
     });
     const path = `/integrations/hubspot-eu/functions/${name}?type=${type}`;
     expect(succeeded(await call('GET', path)).data).toMatchObject({ source: 'standalone' });
