@@ -40,7 +40,7 @@ export const userOf = (member: SlackMember): SlackUser => ({
   handle: member.name,
   name: member.profile.real_name || member.name,
   display_name: member.profile.display_name || null,
-  email: member.profile.email ?? null,
+  email: member.profile.email || null,
   title: member.profile.title || null,
   time_zone: member.tz ?? null,
   is_bot: member.is_bot ?? false,

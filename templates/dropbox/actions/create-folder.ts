@@ -1,15 +1,22 @@
 import { createAction } from 'svc';
 import { z } from 'zod';
 
+interface DropboxTag {
+  '.tag'?: string;
+}
+
 interface Refusal {
-  response?: { status?: number; data?: { error_summary?: string } };
+  response?: {
+    status?: number;
+    data?: { error?: { path?: DropboxTag & { conflict?: DropboxTag } } };
+  };
 }
 
 const conflict = 409;
 
 const action = createAction({
   description: 'Creates a folder',
-  version: '1.0.0',
+  version: '1.0.1',
   scopes: ['files.content.write'],
   input: z.object({
     /** From the top: `/Plans/2026`. */
@@ -27,8 +34,12 @@ const action = createAction({
       return { id: data.metadata.id, path: data.metadata.path_display };
     } catch (error) {
       const { status, data } = (error as Refusal).response ?? {};
-      if (status !== conflict || data?.error_summary?.startsWith('path/conflict') !== true)
-        throw error;
+      const reason = data?.error?.path;
+      if (status !== conflict || reason?.['.tag'] !== 'conflict') throw error;
+      if (reason.conflict?.['.tag'] === 'file_ancestor') {
+        const message = `A file stands where ${path} needs a folder`;
+        throw new svc.ActionError({ type: 'parent_is_file', message });
+      }
       const message = `There is something at ${path} already`;
       throw new svc.ActionError({ type: 'path_exists', message });
     }

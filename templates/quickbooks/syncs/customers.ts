@@ -5,8 +5,9 @@ import { contactOf, type QuickbooksCustomer } from '../customer.js';
 import { changed, Position } from '../query.js';
 
 const sync = createSync({
-  description: 'Customers that were changed since the last run; deleted ones are not active',
-  version: '1.0.0',
+  description:
+    'Customers that were changed since the last run; deleted ones are not active, those merged into others remain as they were',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['com.intuit.quickbooks.accounting'],

@@ -5,8 +5,9 @@ import { contactOf, type XeroContact } from '../contact.js';
 import { changed, Position } from '../lists.js';
 
 const sync = createSync({
-  description: 'Contacts that were changed since the last run; archived ones are not active',
-  version: '1.0.0',
+  description:
+    'Contacts that were changed since the last run; archived ones are not active. That one became a customer or supplier is no change: a run from the start finds it',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['accounting.contacts.read'],
