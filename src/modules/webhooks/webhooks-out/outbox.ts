@@ -16,8 +16,8 @@ import {
   urlOfEnvironment,
 } from '#modules/access/vault/webhook-urls.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
-import { webhookEndpointRef } from '../webhook-endpoints/entity.ts';
 import { listEndpoints, wants, type Subject } from '../webhook-endpoints/queries.ts';
+import type { WebhookEndpoint } from '../webhook-endpoints/webhook-endpoint.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Delivery, DeliveryFilter, DeliveryPlace } from './delivery-store.ts';
 import {
@@ -71,10 +71,18 @@ export function endpointsOf(
 
 /** The address of an endpoint as configured now; null when the endpoint was removed. */
 export async function urlOf(
-  { control, vault }: { readonly control: View; readonly vault: Vault },
+  vault: Vault,
   endpointId: EndpointId,
-  environment: Environment,
-  connection: Pick<Connection, 'environmentUid' | 'uid' | 'webhookUrlOverride'> | null,
+  {
+    environment,
+    connection,
+    endpoint,
+  }: {
+    readonly environment: Environment;
+    readonly connection: Pick<Connection, 'environmentUid' | 'uid' | 'webhookUrlOverride'> | null;
+    /** Of this id; null for the addresses of the environment and of connections. */
+    readonly endpoint: WebhookEndpoint | null;
+  },
 ): Promise<string | null> {
   if (endpointId === 'connection') {
     if (connection === null) return null;
@@ -84,7 +92,6 @@ export async function urlOf(
     const owner = urlOfEnvironment(environment.uid, endpointId);
     return openUrl(vault, owner, environment.webhookUrls[endpointId]);
   }
-  const endpoint = control.view.find(webhookEndpointRef(environment.uid, endpointId));
   if (endpoint?.isEnabled !== true) return null;
   return openUrl(vault, urlOfEndpoint(environment.uid, endpoint.id), endpoint.url);
 }

@@ -39,7 +39,7 @@ export interface SentAttempt {
 export interface Target {
   readonly environment: Environment;
   readonly url: string;
-  /** The endpoint that has headers and a schedule of its own; null: its sender has none. */
+  /** May have headers and a schedule of its own; null for an address of the environment or of a connection. */
   readonly endpoint: WebhookEndpoint | null;
 }
 
@@ -109,8 +109,8 @@ export async function configuredTarget(
     const environment = control.view.find(environmentRef(uid));
     if (environment === null) return null;
     const connection = findConnection(control, uid, integration ?? '', connection_id ?? '');
-    const url = await urlOf({ control, vault }, endpoint_id, environment, connection);
     const endpoint = control.view.find(webhookEndpointRef(uid, endpoint_id));
+    const url = await urlOf(vault, endpoint_id, { environment, connection, endpoint });
     return url === null ? null : { environment, url, endpoint };
   };
   const existing = await find();
