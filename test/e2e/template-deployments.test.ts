@@ -117,8 +117,9 @@ describe('a template is deployed', () => {
     ['create-contact', 'action'],
     ['check-access', 'on-event'],
   ])('%s as a function on its own, and is deleted', async (name, type) => {
-    const { files } = succeeded(await call('GET', `/providers/hubspot/templates/${name}`)).data;
-    const [, version] = /\bversion: '([^']+)'/.exec(files[0].content) ?? [];
+    const shown: unknown = succeeded(await call('GET', `/providers/hubspot/templates/${name}`));
+    const { files } = (shown as Shown<'GET /providers/{provider}/templates/{name}'>).data;
+    const [, version] = /\bversion: '([^']+)'/.exec(files[0]!.content) ?? [];
     expect(version).toBeDefined();
     expect(await deployed(order(name))).toMatchObject({
       status: 'success',
