@@ -210,6 +210,9 @@ describe('a deployed template runs', () => {
       .poll(() => client.request('GET /functions/deployments/{id}', { params }))
       .toMatchObject({ status: 'success' });
     const headers = { 'provider-config-key': key, 'connection-id': 'c-1' };
+    const latestRun = async () =>
+      (await client.request('GET /runs', { query: { ...names, limit: 1 } })).data;
+    await expect.poll(latestRun).toMatchObject([{ status: 'succeeded' }]);
     const query = { model: 'Contact' };
     await expect
       .poll(async () => (await client.request('GET /records', { query, headers })).records.length)
@@ -218,13 +221,11 @@ describe('a deployed template runs', () => {
     const refused = { type: 'OAUTH2', access_token: 'refused' } as const;
     await client.request('POST /connections', { body: { ...names, credentials: refused } });
     await client.request('POST /sync/trigger', { body: { ...names, syncs: ['contacts'] } });
-    await expect
-      .poll(async () => (await client.request('GET /runs', { query: { ...names, limit: 1 } })).data)
-      .toMatchObject([
-        {
-          status: 'failed',
-          error: { location: expect.stringMatching(/^crm-eu\/objects\.ts:/) as string },
-        },
-      ]);
+    await expect.poll(latestRun).toMatchObject([
+      {
+        status: 'failed',
+        error: { location: expect.stringMatching(/^crm-eu\/objects\.ts:/) as string },
+      },
+    ]);
   });
 });
