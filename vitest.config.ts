@@ -25,6 +25,9 @@ const gateways = 'test/support/worlds/shared-gateways.ts';
 /** What is asked for again and again may take as long on a busy machine; a test's own timeout ends it. */
 const expectOptions = { poll: { timeout: 50_000 } };
 
+/** A value that differs is printed whole in reports that show the message alone. */
+const chaiConfig = { truncateThreshold: 400 };
+
 /**
  * The files of a worker share its process and modules: loading the code under test for each of them takes 0.7 s of
  * processor time a file. Without V8's baseline compiler: with it, a worker of Node 24 crashes now and then
@@ -68,6 +71,7 @@ export default defineConfig({
           ...workers,
           maxWorkers: 3,
           expect: expectOptions,
+          chaiConfig,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -81,6 +85,7 @@ export default defineConfig({
           ...workers,
           maxWorkers: 4,
           expect: expectOptions,
+          chaiConfig,
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },
@@ -108,6 +113,7 @@ export default defineConfig({
           ...workers,
           maxWorkers: 3,
           expect: expectOptions,
+          chaiConfig,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
@@ -132,6 +138,7 @@ export default defineConfig({
           ...workers,
           maxWorkers: 3,
           expect: expectOptions,
+          chaiConfig,
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },
@@ -144,6 +151,7 @@ export default defineConfig({
           pool: 'forks',
           fileParallelism: false,
           expect: expectOptions,
+          chaiConfig,
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },
