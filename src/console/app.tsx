@@ -167,12 +167,21 @@ const EnvironmentPages = (): JSX.Element => (
 
 const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
 
+/** The request was under way while a key was added, here or in another tab, which replaced the session. */
+const isOfFormerSession = (error: unknown): boolean =>
+  error instanceof ApiError && error.code === 'invalid_csrf_token';
+
 /** A request that is refused because the session ended leads to the sign-in page. */
 function endSession(error: unknown): void {
   // A refused key on the sign-in page ends nothing.
   const isSignedIn = queries.getQueryData(sessionQuery) !== undefined;
-  if (isSignedIn && isSignedOut(error)) void queries.invalidateQueries({ queryKey: sessionQuery });
+  if (isSignedIn && (isSignedOut(error) || isOfFormerSession(error)))
+    void queries.invalidateQueries({ queryKey: sessionQuery });
 }
+
+const isWorthAnotherTry = (error: unknown): boolean =>
+  !(error instanceof ApiError && error.status !== null && error.status < 500) ||
+  isOfFormerSession(error);
 
 const queries = new QueryClient({
   queryCache: new QueryCache({
@@ -184,8 +193,7 @@ const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      retry: (count, error) =>
-        count < 2 && !(error instanceof ApiError && error.status !== null && error.status < 500),
+      retry: (count, error) => count < 2 && isWorthAnotherTry(error),
     },
   },
 });

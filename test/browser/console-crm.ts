@@ -52,6 +52,7 @@ export async function openCrmConsole(
   const openLook = async (more: BrowserContextOptions): Promise<CrmConsole> => {
     const opened = await signedIn({ gateway, page: newPage }, more);
     await addKey(opened.page, gateway.prodKey);
+    opened.complaints.length = 0;
     return {
       ...opened,
       gateway,

@@ -89,6 +89,7 @@ export async function signedIn(world: Signing, options?: PageOptions): Promise<C
   await enterKey(page, world.gateway.key, 'Sign in');
   await page.getByRole('heading', { name: 'dev' }).waitFor();
   await addKey(page, world.gateway.accountKey);
+  opened.complaints.length = 0;
   return opened;
 }
 
@@ -104,16 +105,16 @@ function noteRequests(page: Page): void {
 }
 
 /**
- * Adds a key to the session of the environment dev, once the page shows what it has asked for: the key makes another
- * session, and a request of the one before would be refused.
+ * Adds a key to the session of the environment dev. It makes another session: what the page asks for meanwhile is refused,
+ * asked for again, and listed by the browser.
  */
 export async function addKey(page: Page, key: string): Promise<void> {
-  await eventually(
-    async () => underWay.get(page)?.size ?? 0,
-    (count) => count === 0,
-  );
   await page.getByRole('button', { name: 'dev', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Add a key…' }).click();
   await enterKey(page, key, 'Add the key');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await eventually(
+    async () => underWay.get(page)?.size ?? 0,
+    (count) => count === 0,
+  );
 }

@@ -65,6 +65,27 @@ describe('the console', () => {
     await other.getByRole('link', { name: 'svc.connections.v1' }).waitFor();
   });
 
+  it('shows what it asked for while the session was replaced', async () => {
+    const { page } = await world.signedIn();
+    await page.goto(`${world.gateway.url}/console/env/dev`);
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    const asked = page.waitForRequest(/\/connections\?/);
+    await page.route(/\/connections\?/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.getByRole('link', { name: 'Connections', exact: true }).click();
+    await asked;
+    const other = await page.context().newPage();
+    await other.goto(`${world.gateway.url}/console/env/dev`);
+    await addKey(other, world.gateway.prodKey);
+    const refused = page.waitForResponse((response) => response.status() === 403);
+    letGo();
+    await refused;
+    await page.getByRole('link', { name: hostile }).waitFor();
+  });
+
   it('filters a list in its address', async () => {
     const { page } = await world.signedIn();
     await page.goto(`${world.gateway.url}/console/env/dev/connections?search=nobody`);
