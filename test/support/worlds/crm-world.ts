@@ -186,7 +186,10 @@ export async function openCrmWorld(
   let gateway = first;
   stack.defer(() => gateway.stop());
   const environment = await environmentNamed('dev', gateway);
-  const { signingKey } = await prepare({ gateway, receiver, functions, environment });
+  // The earlier release does not know the scope of several integrations.
+  const scope = { reconciliationScope: { kind: 'environment' } };
+  const deployed = options.earlier === undefined ? functions : { ...functions, ...scope };
+  const { signingKey } = await prepare({ gateway, receiver, functions: deployed, environment });
   const opened = stack.move();
   return {
     get gateway() {
