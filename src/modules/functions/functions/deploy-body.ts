@@ -3,7 +3,12 @@ import { z } from 'zod';
 import { functionName, integrationKey, jsonObject, mapOf, modelName, text } from '#http/fields.ts';
 import { limits } from '#kernel/limits.ts';
 import { stableJson } from '#kernel/stable-json.ts';
-import { functionKinds, type DeployedParts, type DeployedFunction } from './function.ts';
+import {
+  deletePassesIn,
+  functionKinds,
+  type DeployedParts,
+  type DeployedFunction,
+} from './function.ts';
 
 /** The body of a deployment (docs/reference/http.md#functions-and-deployments). */
 
@@ -239,7 +244,8 @@ export function deployedParts(
   const hash = createHash('sha256').update(stableJson(content)).digest('hex');
   // Beyond the hash: an unchanged function of an earlier release goes on as it did.
   const validated = sent.type === 'action' ? ({ isInputValidated: true } as const) : {};
-  return { ...content, ...validated, contentHash: hash };
+  const passes = sent.type === 'sync' ? { deletePasses: deletePassesIn(fileBody.js) } : {};
+  return { ...content, ...validated, ...passes, contentHash: hash };
 }
 
 type KindParts = Omit<
@@ -254,6 +260,7 @@ type KindParts = Omit<
   | 'contentHash'
   | 'isStandalone'
   | 'isInputValidated'
+  | 'deletePasses'
 >;
 
 function flowParts(sent: Extract<SentFunction, { type: 'sync' | 'action' }>): KindParts {

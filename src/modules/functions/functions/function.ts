@@ -48,6 +48,8 @@ export interface DeployedFunction {
   readonly frequency: string | null;
   readonly autoStart: boolean;
   readonly trackDeletes: boolean;
+  /** Absent: deployed by release 0.70.0 or earlier. */
+  readonly deletePasses?: DeletePasses;
   readonly syncType: 'full' | 'incremental';
   readonly webhookSubscriptions: readonly string[];
   // on-event
@@ -60,6 +62,23 @@ export interface DeployedFunction {
   readonly isInputValidated?: true;
   readonly deployedAt: Instant;
 }
+
+/**
+ * The delete passes that the code may start, by the methods that its bundle names: `run` one for each model in each run,
+ * `model` those of the models that it names. A pass costs a command for each model and marks of what is saved unchanged.
+ */
+export type DeletePasses = 'none' | 'model' | 'run';
+
+export function deletePassesIn(bundle: string): DeletePasses {
+  if (bundle.includes('deleteRecordsFromPreviousExecutions')) return 'run';
+  return bundle.includes('trackDeletes') ? 'model' : 'none';
+}
+
+export const deletePassesOf = ({
+  deletePasses,
+  bundle,
+}: Pick<DeployedFunction, 'deletePasses' | 'bundle'>): DeletePasses =>
+  deletePasses ?? deletePassesIn(bundle);
 
 export type FunctionEvent =
   | { readonly type: 'FunctionDeployed'; readonly deployed: DeployedFunction }

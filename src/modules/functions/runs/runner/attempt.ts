@@ -174,10 +174,10 @@ function failedBy(error: unknown, logger: Logger): Ending {
 }
 
 /** Runs the steps of an attempt; an error becomes its outcome. */
-export async function attempted(
+export async function attempted<E extends Ending>(
   { logger }: { readonly logger: Logger },
-  task: () => Promise<Ending>,
-): Promise<Ending> {
+  task: () => Promise<E>,
+): Promise<E | Ending> {
   try {
     return await task();
   } catch (error) {

@@ -4,7 +4,7 @@ import { connectionPathOf } from '#modules/connections/connections/entity.ts';
 import { runNotedMs, type Stream } from '#modules/records/model/stream.ts';
 import type { Operation } from '#ports/operation-log.ts';
 import { runLimits } from '#rules/run-limits.ts';
-import type { DeployedFunction } from '../../functions/function.ts';
+import { deletePassesOf } from '../../functions/function.ts';
 import { syncRef, type SyncEntity } from '../../syncs/entity.ts';
 import { streamOf } from '../../syncs/reconcile.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
@@ -86,26 +86,21 @@ async function perform(
   const origin = originOf(attempt);
   const streams = instance.models.map((model) => streamOf(instance, model));
   const budget = new RunTimeBudget(deps.clock, runLimits.sync.wallMs);
-  const use: StreamUse = { usedModels: new Set(), isBarrierNeeded: true };
-  const started = await attempted(deps, () =>
-    runOnStreams(deps, run, { operation, budget, streams, use }),
+  const started: StreamsEnding = await attempted(deps, () =>
+    runOnStreams(deps, run, { operation, budget, streams }),
   );
   const isUsedUp = started.kind === 'failed' && budget.isEndedBy(started.error);
   const ending = isUsedUp ? ({ kind: 'ok', output: undefined } as const) : started;
   const hasSucceeded = ending.kind === 'ok' && !isUsedUp;
-  if (hasSucceeded && !use.isBarrierNeeded && use.usedModels.size === 0) {
+  if (hasSucceeded && started.isUntouched === true) {
     return { ending, counts: streams.map(({ model }) => ({ model, ...noCounts })), ...untouched };
   }
   const settled = await finishRun(deps, { streams, origin, ending, hasSucceeded }, signal);
   return { ...settled, goesOn: isUsedUp && settled.ending.kind === 'ok' };
 }
 
-/** How an attempt uses the streams of its models. */
-interface StreamUse {
-  readonly usedModels: Set<string>;
-  /** False: only where the code has used one. */
-  isBarrierNeeded: boolean;
-}
+/** `isUntouched`: neither this run nor an earlier one has left anything in its streams that a barrier must end. */
+type StreamsEnding = Ending & { readonly isUntouched?: boolean };
 
 async function runOnStreams(
   deps: RunDeps,
@@ -114,10 +109,9 @@ async function runOnStreams(
     readonly operation: Operation;
     readonly budget: RunTimeBudget;
     readonly streams: readonly Stream[];
-    readonly use: StreamUse;
   },
-): Promise<Ending> {
-  const { streams, use, ...kept } = context;
+): Promise<StreamsEnding> {
+  const { streams, ...kept } = context;
   const origin = originOf(attempt);
   const { connection, fn } = await deployedTarget(deps, attempt);
   // A later attempt with a checkpoint continues: the records of the earlier one must stay.
@@ -126,28 +120,27 @@ async function runOnStreams(
   }
   const isResumed = instance.checkpoint !== null;
   const isFull = fn.trackDeletes && fn.syncType === 'full' && !isResumed;
-  if (isFull || asksForRunPass(fn)) {
+  const passes = deletePassesOf(fn);
+  if (isFull || passes === 'run') {
     await Promise.all(
       streams.map((stream) => deps.records.runPassStart(stream, origin, { isResumed })),
     );
   }
-  use.isBarrierNeeded = isFull || startsPasses(fn) || !leavesNothing(attempt, instance, deps.clock);
-  const { usedModels } = use;
+  const usedModels = new Set<string>();
   const host = { attempt, connection, fn, instance, depth: 0, ...kept, usedModels, signal };
   const ending = await runUserCode(deps, host);
   if (isFull && ending.kind === 'ok') {
     await Promise.all(streams.map((stream) => deps.records.runPassEnd(stream, origin)));
   }
-  return ending;
+  const startsNoPass = !isFull && passes === 'none';
+  const isUntouched =
+    startsNoPass && usedModels.size === 0 && leavesNothing(attempt, instance, deps.clock);
+  return { ...ending, isUntouched };
 }
 
 /** Of a run that has sent no command to its streams, and does not continue. */
 const untouched = { positions: [], goesOn: false };
 const noCounts = { added: 0, updated: 0, deleted: 0, unchanged: 0 };
-
-/** Whether the code may leave the start of a pass in a stream, which the barrier of a later run removes. */
-const startsPasses = (fn: DeployedFunction): boolean =>
-  asksForRunPass(fn) || fn.bundle.includes('trackDeletes');
 
 /**
  * Whether a run that sends no command to its streams may end without their barriers: no earlier attempt has sent one,
@@ -161,10 +154,6 @@ function leavesNothing(
   const isNoted = notedAt !== undefined && Math.abs(clock.now() - notedAt) < runNotedMs;
   return number === 1 && !emptyCache && last?.status === 'succeeded' && isNoted;
 }
-
-/** A pass costs a command for each model and marks of what is saved unchanged: only code that names the method pays. */
-const asksForRunPass = ({ bundle }: DeployedFunction): boolean =>
-  bundle.includes('deleteRecordsFromPreviousExecutions');
 
 async function statusOf(deps: RunDeps, owner: BodyOwner, ending: AttemptResult) {
   if (ending.kind === 'ok') return { status: 'succeeded', error: null } as const;
