@@ -1,7 +1,7 @@
 /**
  * `node test/bench/empty-run.ts [embedded|kafka] [rounds]`: what a run of a sync that saves nothing costs, with one gateway
- * process: processor time, and the messages of each kind on each topic. The kinds are the mean of all rounds. Prints a table,
- * and its figures as the last line.
+ * process: processor time (that of the sandbox is a part of the gateway's), and the messages of each kind on each topic. The
+ * kinds are the mean of all rounds. Prints a table, and its figures as the last line.
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { startKafka } from '#test/services/kafka.ts';
 import { startRedis } from '#test/services/redis.ts';
 import { startRegistry } from '#test/services/registry.ts';
 import { startClickHouseFront } from '#test/support/fakes/clickhouse-front.ts';
-import { treeCpuMs } from '#test/support/processes/processor-time.ts';
+import { treeOf } from '#test/support/processes/processor-time.ts';
 import { openTestLog } from '#test/support/worlds/kafka-open.ts';
 import { startGatewayProcess } from './gateway-process.ts';
 import { report, round, withFolder } from './measure.ts';
@@ -24,7 +24,6 @@ import {
   deploy,
   providerEnv,
   servePages,
-  statusOf,
   triggerSync,
   type Api,
 } from './paged-provider.ts';
@@ -36,6 +35,7 @@ const warmRounds = 10;
 const restMs = 10_000;
 /** What the runs leave behind, such as positions and log lines, is part of their price. */
 const afterMs = 3_000;
+const roundMs = 600;
 
 const topicNames = Object.keys(topics) as TopicName[];
 
@@ -149,20 +149,67 @@ async function kindsBetween(
   return counts;
 }
 
-/** Runs the sync of every connection, and waits for its end. */
-async function runAll(api: Api, ids: readonly string[]): Promise<void> {
-  await Promise.all(
-    ids.map(async (id) => {
-      const finished = async (): Promise<string | null> => {
-        const sync = await statusOf(api, id, pageSize);
-        return sync?.status === 'RUNNING' ? null : (sync?.finishedAt ?? null);
-      };
-      const before = await finished();
-      await triggerSync(api, id, pageSize);
-      for (let now = null; now === null || now === before; now = await finished()) await wait(300);
-    }),
-  );
+/** The ends of runs of the gateway, from one stream: asking for them again and again would be part of their price. */
+class RunEnds implements Disposable {
+  readonly #abort = new AbortController();
+  readonly #waiting = new Map<string, PromiseWithResolvers<undefined>>();
+
+  async open({ url, key }: Api): Promise<void> {
+    const headers = { authorization: `Bearer ${key}` };
+    const { signal } = this.#abort;
+    const { ok, status, body } = await fetch(`${url}/runs/tail`, { headers, signal });
+    if (!ok || body === null) throw new Error(`GET /runs/tail: ${status}`);
+    void this.#follow(body).catch((error: unknown) => {
+      for (const { reject } of this.#waiting.values()) reject(error);
+    });
+  }
+
+  async #follow(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
+    let text = '';
+    for await (const part of body.pipeThrough(new TextDecoderStream())) {
+      const lines = `${text}${part}`.split('\n');
+      text = lines.pop() ?? '';
+      for (const line of lines) if (line.startsWith('data: ')) this.#take(line.slice(6));
+    }
+  }
+
+  #take(json: string): void {
+    const run = JSON.parse(json) as { connection_id: string; status: string; ended_at: unknown };
+    if (run.ended_at === null) return;
+    const waiting = this.#waiting.get(run.connection_id);
+    if (run.status === 'succeeded') waiting?.resolve(undefined);
+    else waiting?.reject(new Error(`A run has not succeeded: ${json}`));
+  }
+
+  /** Resolves when the next run of the connection has succeeded. */
+  next(connectionId: string): Promise<undefined> {
+    const waiting = Promise.withResolvers<undefined>();
+    this.#waiting.set(connectionId, waiting);
+    return waiting.promise;
+  }
+
+  [Symbol.dispose](): void {
+    this.#abort.abort();
+  }
 }
+
+/**
+ * Runs the sync of every connection, spread over the round as schedules are, and waits for its end. A round takes the same
+ * time however short the runs are: the cost of what is done a few times a second, such as inserts into tables, is divided
+ * by as many runs.
+ */
+async function runAll(api: Api, ends: RunEnds, ids: readonly string[]): Promise<void> {
+  const runs = ids.map(async (id, at) => {
+    await wait((at * roundMs) / ids.length);
+    const end = ends.next(id);
+    await triggerSync(api, id, pageSize);
+    await end;
+  });
+  await Promise.all([...runs, wait(roundMs)]);
+}
+
+const sumOf = (members: ReturnType<typeof treeOf>): number =>
+  members.reduce((sum, { ms }) => sum + ms, 0);
 
 await withFolder(async (folder) => {
   await using world = mode === 'kafka' ? await kafkaWorld() : await embeddedWorld(folder);
@@ -172,14 +219,23 @@ await withFolder(async (folder) => {
     SVC_RATE_LIMIT_PER_MINUTE: '0',
   };
   const gateway = await startGatewayProcess(join(folder, 'gateway'), env);
-  const pids = { gateway: gateway.pid, ...world.pids };
-  const used = (): Record<string, number> =>
-    Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, treeCpuMs(pid)]));
+  const used = (): Record<string, number> => {
+    const sums = Object.entries(world.pids).map(([name, pid]): [string, number] => [
+      name,
+      sumOf(treeOf(pid)),
+    ]);
+    const tree = treeOf(gateway.pid);
+    // The children of the gateway are the processes of the sandbox.
+    const sandbox = sumOf(tree.filter(({ pid }) => pid !== gateway.pid));
+    return { gateway: sumOf(tree), sandbox, ...Object.fromEntries(sums) };
+  };
 
   await deploy(gateway, [pageSize]);
   const ids = Array.from({ length: connections }, (_, at) => `c-${at}`);
   for (const id of ids) await connect(gateway, id);
-  for (let turn = 0; turn < warmRounds; turn++) await runAll(gateway, ids);
+  using runEnds = new RunEnds();
+  await runEnds.open(gateway);
+  for (let turn = 0; turn < warmRounds; turn++) await runAll(gateway, runEnds, ids);
   await wait(afterMs);
   const [atRest, restBegan] = [used(), performance.now()];
   await wait(restMs);
@@ -190,7 +246,7 @@ await withFolder(async (folder) => {
     Date.now(),
     performance.now(),
   ];
-  for (let turn = 0; turn < Number(rounds); turn++) await runAll(gateway, ids);
+  for (let turn = 0; turn < Number(rounds); turn++) await runAll(gateway, runEnds, ids);
   await wait(afterMs);
   const [after, endsAfter, to, took] = [
     used(),
@@ -202,7 +258,7 @@ await withFolder(async (folder) => {
 
   const runs = Number(rounds) * connections;
   const figures: Record<string, number> = {};
-  for (const name of Object.keys(pids)) {
+  for (const name of Object.keys(before)) {
     const rest = (((before[name] ?? 0) - (atRest[name] ?? 0)) / rested) * took;
     figures[`${name}_ms`] = round(((after[name] ?? 0) - (before[name] ?? 0) - rest) / runs);
   }
