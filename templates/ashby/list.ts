@@ -6,6 +6,8 @@ interface ListResponse<Document> {
   moreDataAvailable?: boolean;
   nextCursor?: string | null;
   syncToken?: string | null;
+  /** Codes; `errorInfo` has the first of them with its message. */
+  errors?: string[];
   errorInfo?: { code?: string; message?: string };
 }
 
@@ -36,6 +38,7 @@ interface ListedPage<Document> {
 const restarts: ReadonlySet<string> = new Set([
   'next_cursor_expired',
   'invalid_next_cursor',
+  'cursor_invalid',
   'sync_token_expired',
   'sync_token_invalid',
   'incremental_sync_too_large',
@@ -61,7 +64,7 @@ export async function* listPages<Document>(
     });
     const isAtBeginning = syncToken === '' && cursor === '';
     if (!page.success) {
-      const { code = 'unknown', message = '' } = page.errorInfo ?? {};
+      const { code = page.errors?.[0] ?? 'unknown', message = '' } = page.errorInfo ?? {};
       if (isAtBeginning || !restarts.has(code))
         throw new Error(`Ashby refused ${endpoint}: ${code} ${message}`);
       beginsAll = true;

@@ -6,7 +6,7 @@ import { listPages } from '../list.js';
 const sync = createSync({
   description:
     'Candidates that were changed since the last run; deleted ones are found by a run from the start',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   models: { Candidate },

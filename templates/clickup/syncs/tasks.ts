@@ -4,13 +4,10 @@ import { Ticket } from '../../models/ticketing.js';
 import { nextSince } from '../../shared/since.js';
 import { ticketOf, type ClickupTask } from '../task.js';
 
-/** A page has as many tasks, and the last one fewer: nothing else marks it. */
-const pageSize = 100;
-
 const sync = createSync({
   description:
-    'Tasks of a list with their subtasks; deleted and archived ones are found by a run from the start',
-  version: '1.0.0',
+    'Tasks whose home is the list, with their subtasks; deleted and archived ones are found by a run from the start',
+  version: '1.0.1',
   frequency: 'every 30 minutes',
   autoStart: false,
   models: { Ticket },
@@ -32,7 +29,7 @@ const sync = createSync({
     // The list has no deleted tasks: those that a run from the start does not find are gone.
     if (since === 0) await svc.trackDeletesStart('Ticket');
     for (let page = checkpoint?.page ?? 0, isLast = false; !isLast;) {
-      const { data } = await svc.get<{ tasks: ClickupTask[] }>({
+      const { data } = await svc.get<{ tasks: ClickupTask[]; last_page?: boolean }>({
         endpoint: `/list/${listId}/task`,
         params: {
           page,
@@ -45,7 +42,7 @@ const sync = createSync({
         retries: 5,
       });
       await svc.batchSave(data.tasks.map(ticketOf), 'Ticket');
-      isLast = data.tasks.length < pageSize;
+      isLast = data.last_page ?? data.tasks.length === 0;
       page += 1;
       if (!isLast) await svc.saveCheckpoint({ since, nextSince: next, page });
     }

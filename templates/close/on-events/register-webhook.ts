@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { webhookAddress } from '../../shared/webhooks.js';
 
 const onEvent = createOnEvent({
-  description: 'Registers a webhook of leads and opportunities',
-  version: '1.0.0',
+  description:
+    'Registers a webhook of leads and opportunities that are created, changed or deleted',
+  version: '1.0.1',
   event: 'post-connection-creation',
   metadata: z.object({ webhookId: z.string().optional(), webhookSecret: z.string().optional() }),
 

@@ -13,8 +13,8 @@ const priorities = { low: 1, normal: 2, high: 3, urgent: 4 } as const;
 const open = 2;
 
 const action = createAction({
-  description: 'Creates an open ticket',
-  version: '1.0.0',
+  description: 'Creates an open ticket, and a contact where none has the address of the requester',
+  version: '1.0.1',
   input: z.object({
     title: z.string().min(1),
     /** May be HTML. */

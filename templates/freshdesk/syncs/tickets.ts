@@ -6,8 +6,9 @@ import { beginning, changedPages } from '../changes.js';
 import { ticketOf, type FreshdeskTicket } from '../ticket.js';
 
 const sync = createSync({
-  description: 'Tickets that were changed since the last run, without those in the trash',
-  version: '1.0.0',
+  description:
+    'Tickets that were changed since the last run, without those in the trash; one that becomes spam stays as it was',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   models: { Ticket },

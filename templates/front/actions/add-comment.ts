@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const action = createAction({
   description: 'Adds a comment to a conversation, which teammates alone see',
-  version: '1.0.0',
+  version: '1.0.1',
   scopes: ['comments:write'],
   input: z.object({
     ticket_id: z.string().regex(/^cnv_\w+$/),
@@ -15,11 +15,16 @@ const action = createAction({
 
   exec: async (svc, { ticket_id: ticketId, body, author_id: authorId }) => {
     try {
-      const { data } = await svc.post<{ id: string }>({
+      const { data } = await svc.post<{ id?: string }>({
         endpoint: `/conversations/${ticketId}/comments`,
         data: { body, author_id: authorId },
         retries: 3,
       });
+      // Of a conversation that was merged Front names the other one, and adds nothing.
+      if (data.id?.startsWith('com_') !== true) {
+        const message = `The conversation ${ticketId} was merged into another one`;
+        throw new svc.ActionError({ type: 'ticket_merged', message });
+      }
       return { id: data.id };
     } catch (error) {
       const { status } = (error as { response?: { status?: number } }).response ?? {};

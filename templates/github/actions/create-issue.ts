@@ -2,8 +2,9 @@ import { createAction } from 'svc';
 import { z } from 'zod';
 
 const action = createAction({
-  description: 'Opens an issue',
-  version: '1.0.0',
+  description:
+    'Opens an issue; GitHub leaves labels and assignees out where the person may not push to the repository',
+  version: '1.0.1',
   scopes: ['repo'],
   input: z.object({
     /** `owner/name` */

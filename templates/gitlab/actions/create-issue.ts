@@ -5,14 +5,16 @@ const notFound = 404;
 
 const action = createAction({
   description: 'Opens an issue',
-  version: '1.0.0',
+  version: '1.0.1',
   scopes: ['api'],
   input: z.object({
     /** Id or path of the project: `group/project`. */
     project: z.string().min(1),
     title: z.string().min(1),
     description: z.string().optional(),
+    /** One that the project does not have is created. */
     labels: z.array(z.string()).optional(),
+    /** More than one in paid plans alone. */
     assignee_ids: z.array(z.number().int()).optional(),
   }),
   output: z.object({ id: z.string(), number: z.number(), url: z.string() }),

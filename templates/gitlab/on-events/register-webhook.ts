@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { newSecret, webhookAddress } from '../../shared/webhooks.js';
 
 const onEvent = createOnEvent({
-  description: 'Registers a webhook of issues, merge requests and pushes of the project',
-  version: '1.0.0',
+  description:
+    'Registers a webhook of issues that are not confidential, merge requests and pushes of the project',
+  version: '1.0.1',
   event: 'post-connection-creation',
   metadata: z.object({
     project: z.string(),
