@@ -43,12 +43,15 @@ export const Call = z.object({
 });
 export type Call = z.infer<typeof Call>;
 
+/** In place of a number that the caller does not show. */
+const withheld = 'anonymous';
+
 export const callOf = (call: AircallCall): Call => ({
   id: String(call.id),
   direction: call.direction,
   status: call.status,
   missed_reason: call.missed_call_reason ?? null,
-  phone: call.raw_digits ?? null,
+  phone: call.raw_digits === withheld ? null : (call.raw_digits ?? null),
   number: call.number?.digits ?? null,
   user_id: idText(call.user?.id),
   contact_id: idText(call.contact?.id),

@@ -9,7 +9,7 @@ export const ClickupTask = z.object({
   custom_id: z.string().nullish(),
   name: z.string(),
   description: z.string().nullish(),
-  /** Of the types `open`, `custom`, `done` and `closed`; the status has the name that people see. */
+  /** Of the types `open`, `unstarted`, `custom`, `done` and `closed`; the status has the name that people see. */
   status: z.object({ status: z.string(), type: z.string() }),
   priority: z.object({ priority: z.string() }).nullish(),
   tags: z.array(z.object({ name: z.string() })),
@@ -25,6 +25,7 @@ export type ClickupTask = z.infer<typeof ClickupTask>;
 
 const statuses: Readonly<Record<string, Ticket['status']>> = {
   open: 'open',
+  unstarted: 'open',
   done: 'closed',
   closed: 'closed',
 };

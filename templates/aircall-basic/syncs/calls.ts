@@ -10,7 +10,7 @@ const changesMs = 24 * 60 * 60 * 1000;
 const sync = createSync({
   description:
     'Calls since the last run, and those of the day before it again; the first run reads the six months that Aircall lists',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   models: { Call },
@@ -28,7 +28,8 @@ const sync = createSync({
     const next = checkpoint?.nextSince ?? Math.floor((nextSince() - changesMs) / 1000);
     const pages = createdFrom<AircallCall>(svc, {
       endpoint: '/v1/calls',
-      params: {},
+      // Without it Aircall leaves the contact out of every call.
+      params: { fetch_contact: 'true' },
       path: 'calls',
       from: checkpoint?.from ?? since,
       createdAt: (call) => call.started_at,

@@ -3,10 +3,12 @@ import { z } from 'zod';
 import { codeOf, type Refusal } from '../record.js';
 
 const invalid = 422;
+/** Of what is not there, or not to be written by the connection; the last one is a status of 404. */
+const unreachable = ['INVALID_PERMISSIONS_OR_MODEL_NOT_FOUND', 'INVALID_PERMISSIONS', 'NOT_FOUND'];
 
 const action = createAction({
   description: 'Creates a record in a table',
-  version: '1.0.0',
+  version: '1.0.1',
   scopes: ['data.records:write'],
   input: z.object({
     base_id: z.string().min(1),
@@ -27,7 +29,7 @@ const action = createAction({
       });
       return { id: data.id, created_at: data.createdTime };
     } catch (error) {
-      if (codeOf(error) === 'INVALID_PERMISSIONS_OR_MODEL_NOT_FOUND') {
+      if (unreachable.includes(codeOf(error) ?? '')) {
         const message = `There is no table ${input.table_id}, or the connection may not write to it`;
         throw new svc.ActionError({ type: 'table_not_found', message });
       }

@@ -9,7 +9,7 @@ interface IssueAccess {
 
 interface Answer {
   data?: { issueCreate?: { issue: IssueAccess | null } | null; issue?: IssueAccess } | null;
-  errors?: { message: string; extensions?: { userPresentableMessage?: string } }[];
+  errors?: { message: string; extensions?: { code?: string; userPresentableMessage?: string } }[];
 }
 
 interface Refusal {
@@ -17,6 +17,7 @@ interface Refusal {
 }
 
 const badRequest = 400;
+const rateLimited = 'RATELIMITED';
 
 const mutation = `mutation issueCreate($input: IssueCreateInput!) {
   issueCreate(input: $input) {
@@ -33,7 +34,7 @@ const priorities = { urgent: 1, high: 2, normal: 3, low: 4 } as const;
 
 const action = createAction({
   description: 'Opens an issue in a team',
-  version: '1.0.1',
+  version: '1.0.2',
   scopes: ['issues:create'],
   input: z.object({
     team_id: z.string().min(1),
@@ -59,6 +60,8 @@ const action = createAction({
           (error: unknown) => {
             const { status, data: refusal } = (error as Refusal).response ?? {};
             if (status !== badRequest || refusal?.errors === undefined) throw error;
+            // A limit refuses no issue.
+            if (refusal.errors.some((one) => one.extensions?.code === rateLimited)) throw error;
             return refusal;
           },
         );
