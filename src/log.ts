@@ -1,13 +1,14 @@
 import { readConfig } from '#app/config/config.ts';
 import { acceptLoss } from '#app/tools/accept-loss.ts';
+import { backUp, restore, verifyFolder } from '#app/tools/backup.ts';
 import { repartitionLog } from '#app/tools/repartition.ts';
 import { isDirection, transferLog } from '#app/tools/transfer.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
 import { GatewayError } from '#kernel/errors.ts';
 
 /**
- * `export <folder>`, `import <folder>`, `repartition <partitions> [prefix]` or `accept-loss`; the settings of the service
- * name the log.
+ * `export <folder>`, `import <folder>`, `backup <folder>`, `verify <folder>`, `restore <folder> [time or id]`, `repartition
+ * <partitions> [prefix]` or `accept-loss`; the settings of the service name the log.
  */
 async function main(): Promise<void> {
   const [word, what, prefix = null, ...rest] = process.argv.slice(2);
@@ -21,6 +22,21 @@ async function main(): Promise<void> {
     total += messages;
     if (messages > 0) console.error(`${topic}: ${messages} messages`);
   };
+  if (word === 'backup' && prefix === null) {
+    console.log(
+      JSON.stringify({ event: word, folder: what, ...(await backUp(readConfig(), what)) }),
+    );
+    return;
+  }
+  if (word === 'verify' && prefix === null) {
+    console.log(JSON.stringify({ event: word, folder: what, backups: await verifyFolder(what) }));
+    return;
+  }
+  if (word === 'restore') {
+    const restored = await restore(readConfig(), what, prefix, progress);
+    console.log(JSON.stringify({ event: word, folder: what, ...restored }));
+    return;
+  }
   if (word === 'repartition') {
     const done = await repartitionLog(readConfig(), partitionsOf(what), prefix, progress);
     console.log(JSON.stringify({ event: word, ...done }));
@@ -36,7 +52,7 @@ async function main(): Promise<void> {
 const unclear = (): GatewayError =>
   new GatewayError('invalid_request', {
     message:
-      'Say: export <folder>, import <folder>, repartition <partitions> [prefix], or accept-loss',
+      'Say: export <folder>, import <folder>, backup <folder>, verify <folder>, restore <folder> [time or id], repartition <partitions> [prefix], or accept-loss',
   });
 
 /** @throws GatewayError `invalid_request` */

@@ -18,7 +18,7 @@ import { integrations } from './commands/integrations.ts';
 import { logs } from './commands/logs.ts';
 import { migrate } from './commands/migrate.ts';
 import { people } from './commands/people.ts';
-import { keys, providers, serve, log, upgrade } from './commands/programs.ts';
+import { backup, keys, log, providers, restore, serve, upgrade } from './commands/programs.ts';
 import { projections } from './commands/projections.ts';
 import { records } from './commands/records.ts';
 import { rootKeys } from './commands/root-keys.ts';
@@ -83,6 +83,8 @@ export const commandGroups: Readonly<Record<string, readonly Command[]>> = {
     keys,
     people,
     audit,
+    backup,
+    restore,
     log,
     upgrade,
   ],

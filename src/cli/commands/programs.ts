@@ -83,6 +83,64 @@ Examples
   },
 });
 
+const logHelp = `Works on the log directly, with the settings of the service (SVC_DATA_DIR, SVC_LOG_URL, SVC_REGISTRY_URL,
+SVC_PARTITIONS …).`;
+
+export const backup = defineCommand({
+  name: 'backup',
+  usage: '<folder>',
+  summary: 'Back up the log of the service to a folder, while it runs',
+  about: `${logHelp} The first backup writes everything into the folder, each later one
+what the log has beyond it. The root key is not part of the files: keep root.key or SVC_ENCRYPTION_KEY in another place.`,
+  options: {
+    verify: ['--verify', 'compare the backups of the folder with their checksums, and take none'],
+  },
+  help: `Exit codes
+  0 done   1 failed: the message says why, and names a damaged file
+
+Examples
+  SVC_DATA_DIR=./.svc-data svc backup /backups/gateway
+  svc backup /backups/gateway --verify`,
+
+  async run({ values, positionals }, context) {
+    const folder = folderOf(positionals);
+    const word = values.verify === true ? 'verify' : 'backup';
+    const code = await context.runProgram('log', [word, folder]);
+    if (code !== 0) throw new CommandFailure(`The ${word} failed.`);
+  },
+});
+
+export const restore = defineCommand({
+  name: 'restore',
+  usage: '<folder>',
+  summary: 'Fill an empty log with a backup, as of a time',
+  about: `${logHelp} No process of the service may run, and the log must be empty. Every byte of the
+backup is compared with its checksum first. Then start the service with the root key of that time.`,
+  options: {
+    at: [
+      '--at <time>',
+      'the newest backup not after this time, or the one with this id (the last)',
+    ],
+  },
+  help: `Exit codes
+  0 done   1 failed: the message says why, and names a damaged file
+
+Examples
+  SVC_DATA_DIR=./new svc restore /backups/gateway
+  SVC_DATA_DIR=./new svc restore /backups/gateway --at 2026-05-01T12:00:00Z`,
+
+  async run({ values, positionals }, context) {
+    const at = values.at === undefined ? [] : [values.at];
+    const code = await context.runProgram('log', ['restore', folderOf(positionals), ...at]);
+    if (code !== 0) throw new CommandFailure('The restore failed.');
+  },
+});
+
+function folderOf([folder, ...others]: readonly string[]): string {
+  if (folder === undefined || others.length > 0) throw usageError('Name one folder.');
+  return folder;
+}
+
 export const providers = defineCommand({
   name: 'providers',
   usage: '',

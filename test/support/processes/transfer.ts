@@ -10,11 +10,16 @@ export interface Transferred {
   readonly event: string;
   readonly topics: number;
   readonly messages: number;
+  /** Of a backup or a restore. */
+  readonly id: string;
+  readonly made_at: string;
+  readonly bytes: number;
+  readonly restored: number;
 }
 
-/** Exports, imports or repartitions the log of a data folder in a process of its own. @throws Error with what it says */
+/** Runs `svc log` on the log of a data folder in a process of its own. @throws Error with what it says */
 export async function transfer(
-  direction: 'export' | 'import' | 'repartition',
+  direction: 'export' | 'import' | 'repartition' | 'backup' | 'verify' | 'restore',
   what: string | readonly string[],
   dataDir: string,
   env: Readonly<Record<string, string>> = {},

@@ -81,11 +81,11 @@ const hasMore = (cursor: Cursor, end = 0): boolean =>
   cursor.pending.length > 0 || cursor.position < end;
 
 /** Reads from the offset to `end`, the end at the time of the call. */
-async function* readPlace(
+export async function* readPlace(
   from: PartitionPosition,
   end: number,
   { reader, maxBytes }: Omit<FollowContext, 'watcher'>,
-  signal: AbortSignal | undefined,
+  signal?: AbortSignal,
 ): AsyncGenerator<Batch> {
   const cursor = openCursor(from);
   while (hasMore(cursor, end) && signal?.aborted !== true) {

@@ -65,6 +65,13 @@ export class LogReader {
     this.#rowKeys.close();
   }
 
+  /** Until it is closed, every read sees the log as of now. */
+  hold(): void {
+    this.#db.exec('BEGIN');
+    // A transaction begins with its first read.
+    this.identity();
+  }
+
   /** All partitions of the topic, in order. @throws GatewayError `unknown_topic` */
   topic(name: string): readonly LogPartition[] {
     const existing = this.#places.get(name);

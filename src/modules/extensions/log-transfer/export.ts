@@ -11,8 +11,11 @@ import { writeManifest, type Manifest, type PartitionFile, type TopicFiles } fro
 import type { Source, SourceTopic } from './source.ts';
 
 /** Topics that are not exported: replies to nodes, and progress of topics that are not exported. */
-const leftBehind = new Set(['svc.internal.replies.v1', 'svc.internal.typed-topics.v1']);
-const blockBytes = 1024 ** 2;
+export const leftBehind: ReadonlySet<string> = new Set([
+  'svc.internal.replies.v1',
+  'svc.internal.typed-topics.v1',
+]);
+export const blockBytes = 1024 ** 2;
 
 export interface Transfer extends LogPorts {
   readonly clock: Clock;
@@ -67,7 +70,7 @@ export async function openSource(
     groups: await groupsOf(log),
     topics: specs.map(({ name, partitions }) => {
       const { schema = '', schemaId: id = 0 } = codecs.get(name) ?? {};
-      return { name, partitions, schema: { definition: schema, id } };
+      return { name, partitions, schemas: [{ definition: schema, id }] };
     }),
     async *blocks(topic, partition) {
       const { start: offset = 0, end = 0 } = ranges.get(`${topic}/${partition}`) ?? {};
@@ -108,7 +111,7 @@ async function rangesOf(log: EventLog, specs: readonly TopicSpec[]) {
   return ranges;
 }
 
-async function groupsOf(log: EventLog): Promise<Manifest['groups']> {
+export async function groupsOf(log: Pick<EventLog, 'committed'>): Promise<Manifest['groups']> {
   const groups = Object.entries(consumerGroups).map(async ([group, { topic }]) => {
     const positions = Object.fromEntries(await log.committed(group, topic));
     return { group, topic, positions };
@@ -119,7 +122,7 @@ async function groupsOf(log: EventLog): Promise<Manifest['groups']> {
 async function exportTopic(
   { folder, topics, progress }: Transfer,
   source: LogSource,
-  { name, partitions, schema }: SourceTopic,
+  { name, partitions, schemas: [schema = { definition: '', id: 0 }] }: SourceTopic,
 ): Promise<TopicFiles> {
   const file = `schemas/${name}.avsc`;
   await writeFile(join(folder, file), schema.definition, { flag: 'wx' });

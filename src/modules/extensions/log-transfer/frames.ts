@@ -1,3 +1,4 @@
+import type { FileHandle } from 'node:fs/promises';
 import { crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Headers } from '#ports/event-log.ts';
@@ -7,7 +8,7 @@ import type { Headers } from '#ports/event-log.ts';
  * zstd. Inside: entries, each with its length and CRC-32.
  */
 export const magic = Buffer.from('svc-log-1\n');
-export const prefixBytes = 8;
+const prefixBytes = 8;
 
 /** A message of the log in the format of the file. */
 export interface Entry {
@@ -24,8 +25,33 @@ export function encodeBlock(entries: readonly Entry[]): Buffer {
   return framed(zstdCompressSync(plain));
 }
 
+/** The blocks from one position of the file to another. @throws GatewayError `log_corrupt` naming the file */
+export async function* blocksAt(
+  handle: FileHandle,
+  { start, end }: { readonly start: number; readonly end: number },
+  file: string,
+): AsyncGenerator<Entry[]> {
+  for (let at = start; at < end;) {
+    const prefix = await bytesAt(handle, at, prefixBytes);
+    if (prefix.length < prefixBytes) throw corrupted(file);
+    const length = prefixBytes + prefix.readUInt32BE(0);
+    const framed = await bytesAt(handle, at, Math.min(length, end - at));
+    yield decodeBlock(unframed(framed, 0, file), file);
+    at += length;
+  }
+}
+
+export async function bytesAt(
+  handle: FileHandle,
+  position: number,
+  length: number,
+): Promise<Buffer> {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position);
+  return buffer.subarray(0, bytesRead);
+}
+
 /** @throws GatewayError `log_corrupt` naming the file */
-export function decodeBlock(packed: Buffer, file: string): Entry[] {
+function decodeBlock(packed: Buffer, file: string): Entry[] {
   let plain: Buffer;
   try {
     plain = zstdDecompressSync(packed);
@@ -49,7 +75,7 @@ function framed(body: Buffer): Buffer {
 }
 
 /** The body of the frame at `at`, checked. @throws GatewayError `log_corrupt` */
-export function unframed(bytes: Buffer, at: number, file: string): Buffer {
+function unframed(bytes: Buffer, at: number, file: string): Buffer {
   if (at + prefixBytes > bytes.length) throw corrupted(file);
   const end = at + prefixBytes + bytes.readUInt32BE(at);
   if (end > bytes.length) throw corrupted(file);

@@ -1,11 +1,11 @@
-import { open, readFile, type FileHandle } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GatewayError } from '#kernel/errors.ts';
 import { recordsTopic } from '#modules/records/model/events.ts';
 import type { EventLog, Message, PartitionMessages, TopicSpec } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import { framedId, type Transfer } from './export.ts';
-import { corrupted, decodeBlock, magic, prefixBytes, unframed, type Entry } from './frames.ts';
+import { blocksAt, bytesAt, corrupted, magic, type Entry } from './frames.ts';
 import { readManifest, type Manifest, type PartitionFile } from './manifest.ts';
 import {
   OffsetMaps,
@@ -28,7 +28,7 @@ export async function importLog(transfer: Transfer): Promise<Manifest> {
   const manifest = await readManifest(folder);
   const topics = manifest.topics.map(async ({ name, partitions, schema: { file, id } }) => {
     const definition = await readFile(join(folder, file), 'utf8');
-    return { name, partitions, schema: { definition, id } };
+    return { name, partitions, schemas: [{ definition, id }] };
   });
   const files = new Map(
     manifest.topics.flatMap(({ name, files }) =>
@@ -65,11 +65,14 @@ export async function fillLog(target: Target, source: Source): Promise<number> {
   ];
   let total = 0;
   for (const topic of inOrder) {
-    const { name, partitions, schema } = topic;
-    const definition = JSON.parse(schema.definition) as object;
-    const codec = await target.schemas.codecOf<unknown>(name, definition);
+    const { name, partitions, schemas } = topic;
+    const codecs = new Map<number, Codec<unknown>>();
+    for (const { id, definition } of schemas) {
+      const parsed = JSON.parse(definition) as object;
+      codecs.set(id, await target.schemas.codecOf<unknown>(name, parsed));
+    }
     for (let partition = 0; partition < partitions; partition += 1) {
-      const filling = new PartitionFill(target, topic, partition, { codec, offsets, owned });
+      const filling = new PartitionFill(target, topic, partition, { codecs, offsets, owned });
       for await (const entries of source.blocks(name, partition)) await filling.add(entries);
       await filling.end();
       total += filling.messages;
@@ -122,7 +125,8 @@ async function mustBeEmpty(log: EventLog, topics: readonly TopicSpec[]): Promise
 }
 
 interface RewriteContext {
-  readonly codec: Codec<unknown>;
+  /** By the schema id in the source, the newest last. */
+  readonly codecs: ReadonlyMap<number, Codec<unknown>>;
   readonly offsets: OffsetMaps;
   readonly owned: number;
 }
@@ -192,9 +196,11 @@ class PartitionFill {
 
   /** With the id that its schema has here. */
   #framed({ value }: Entry): Uint8Array | null {
-    if (value === null || framedId(value) !== this.#topic.schema.id) return value;
+    const id = value === null ? null : framedId(value);
+    const codec = id === null ? undefined : this.#rewriting.codecs.get(id);
+    if (value === null || codec === undefined) return value;
     const framed = Buffer.from(value);
-    framed.writeUInt32BE(this.#rewriting.codec.schemaId, 1);
+    framed.writeUInt32BE(codec.schemaId, 1);
     return framed;
   }
 
@@ -202,7 +208,7 @@ class PartitionFill {
   #decoded({ value }: Entry, framed: Uint8Array | null): DecodedEntry['value'] {
     if (framed === value || framed === null) return null;
     const isRead = translations[this.#topic.name] !== undefined || this.#placing.isByValue;
-    return isRead ? (this.#rewriting.codec.decode(framed) as object) : null;
+    return isRead ? (this.#newestCodec().decode(framed) as object) : null;
   }
 
   #message(
@@ -213,9 +219,16 @@ class PartitionFill {
     const translate = translations[this.#topic.name];
     if (value === null || translate === undefined)
       return { key, headers, timestamp, value: framed };
-    const { codec, offsets, owned } = this.#rewriting;
+    const { offsets, owned } = this.#rewriting;
     const changed = translate(value as never, { offsets, owned, from: this.#from, to });
-    return { key, headers, timestamp, value: codec.encode(changed) };
+    return { key, headers, timestamp, value: this.#newestCodec().encode(changed) };
+  }
+
+  /** Also reads values of the others. */
+  #newestCodec(): Codec<unknown> {
+    const newest = [...this.#rewriting.codecs.values()].at(-1);
+    if (newest !== undefined) return newest;
+    throw new TypeError(`${this.#topic.name} has values and no schema`);
   }
 }
 
@@ -225,24 +238,13 @@ async function* blocksOf(
   { file, messages }: PartitionFile,
 ): AsyncGenerator<Entry[]> {
   await using handle = await open(join(folder, file), 'r');
-  let at = magic.length;
+  const at = magic.length;
   let count = 0;
   if (!(await bytesAt(handle, 0, at)).equals(magic)) throw corrupted(file);
   const { size } = await handle.stat();
-  while (at < size) {
-    const prefix = await bytesAt(handle, at, prefixBytes);
-    if (prefix.length < prefixBytes) throw corrupted(file);
-    const length = prefixBytes + prefix.readUInt32BE(0);
-    const framed = await bytesAt(handle, at, Math.min(length, size - at));
-    const entries = decodeBlock(unframed(framed, 0, file), file);
+  for await (const entries of blocksAt(handle, { start: at, end: size }, file)) {
     count += entries.length;
     yield entries;
-    at += length;
   }
   if (count !== messages) throw corrupted(file);
-}
-
-async function bytesAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position);
-  return buffer.subarray(0, bytesRead);
 }
