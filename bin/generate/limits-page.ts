@@ -192,6 +192,7 @@ const groups = {
     webhookCircuitWindowMs: 'The time within which these failures count',
     webhookCircuitOpenMs: 'How long an open circuit blocks attempts',
     signingKeyOverlapMs: 'How long a rotated signing key signs beside the new one',
+    signingKeyOverlapMaxMs: 'Longest time that a rotation of the key of an endpoint may set',
     webhooksInPerMinute:
       'Webhooks of providers for one integration in a minute; counted, or enforced by `SVC_WEBHOOK_RATE_LIMIT`',
     webhookInBytesMax: 'The body of a webhook of a provider',

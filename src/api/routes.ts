@@ -40,6 +40,7 @@ import { proxyRoute } from '#modules/proxy/routes.ts';
 import { changeFeedRoute } from '#modules/records/api/change-feed.ts';
 import { retentionRoutes, recordRoutes } from '#modules/records/api/routes.ts';
 import { webhookEndpointRoutes } from '#modules/webhooks/webhook-endpoints/routes.ts';
+import { endpointKeyRoutes } from '#modules/webhooks/webhook-endpoints/signing-key-routes.ts';
 import { webhookRoute } from '#modules/webhooks/webhooks-in/ingress.ts';
 import { webhookDeliveryRoutes } from '#modules/webhooks/webhooks-in/routes.ts';
 import { webhookMessageRoutes } from '#modules/webhooks/webhooks-out/routes.ts';
@@ -265,6 +266,7 @@ export const routes: readonly AnyRoute[] = [
   ...mcpRoutes,
   ...referenceRoutes(() => endpoints),
   ...webhookEndpointRoutes,
+  ...endpointKeyRoutes,
   ...webhookMessageRoutes,
   ...webhookDeliveryRoutes,
   ...extensions.flatMap((one) => one.routes ?? []),

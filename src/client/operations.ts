@@ -166,6 +166,8 @@ export type JsonRpcError = { readonly jsonrpc: '2.0'; readonly error: { readonly
 
 export type WebhookEndpoint = { readonly id: string; readonly display_name: string; readonly url: string; readonly kinds: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly enabled: boolean; readonly header_names: readonly string[]; readonly retry_waits_seconds: readonly number[] | null; readonly managed_by: 'environment' | 'endpoint'; readonly created_at: string; readonly updated_at: string };
 
+export type WebhookEndpointSigningKeys = { readonly webhook_signing_key: string; readonly previous_webhook_signing_key: string | null; readonly previous_valid_until: string | null; readonly managed_by: 'environment' | 'endpoint' };
+
 export type WebhookMessage = { readonly id: string; readonly endpoint_id: string; readonly kind: string; readonly state: 'pending' | 'delivered' | 'failed' | 'cancelled'; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly run_id: string | null; readonly attempts: number; readonly status: number | null; readonly error_code: string | null; readonly fix: string | null; readonly next_attempt_at: string | null; readonly replay_of: string | null; readonly created_at: string; readonly updated_at: string };
 
 export type WebhookDelivery = { readonly id: string; readonly provider_config_key: string; readonly disposition: 'received' | 'accepted' | 'rejected' | 'unmatched' | 'duplicate' | 'reprocessed' | 'refused'; readonly reason: string | null; readonly status: number | null; readonly type: string | null; readonly provider_delivery_id: string | null; readonly connection_ids: readonly string[]; readonly run_ids: readonly string[]; readonly headers: { readonly [name: string]: string }; readonly refused_count: number | null; readonly received_at: string; readonly decided_at: string | null };
@@ -1081,6 +1083,17 @@ export interface Operations {
   'POST /webhook-endpoints/{id}/test': {
     readonly params: { readonly id: string };
     readonly answer: { readonly data: { readonly message_ids: readonly string[] } };
+  };
+  /** Get the key that signs webhooks to an endpoint. */
+  'GET /webhook-endpoints/{id}/signing-key': {
+    readonly params: { readonly id: string };
+    readonly answer: { readonly data: WebhookEndpointSigningKeys };
+  };
+  /** Give an endpoint a signing key of its own, or another one. */
+  'POST /webhook-endpoints/{id}/signing-key/rotate': {
+    readonly params: { readonly id: string };
+    readonly body?: { readonly overlap_seconds?: number };
+    readonly answer: { readonly data: WebhookEndpointSigningKeys };
   };
   /** List webhook messages, newest first. */
   'GET /webhook-messages': {

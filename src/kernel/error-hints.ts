@@ -166,7 +166,8 @@ export const errorHints = {
   connection_not_found: 'Look the pair up with GET /connections, with the same key.',
   method_not_allowed: 'Use one of the methods in the header Allow.',
   conflict: 'Read the current state, then choose another name or send the change again.',
-  multiple_webhook_signing_keys: 'Wait until the previous key has expired, at most 24 hours.',
+  multiple_webhook_signing_keys:
+    'Wait until the previous key has expired; that of an endpoint ends at once with overlap_seconds: 0.',
   endpoint_removed: 'Use the endpoint that the message names.',
   request_too_large: 'Split the request into smaller ones.',
   invalid_content_type: 'Send uncompressed JSON with the header Content-Type: application/json.',

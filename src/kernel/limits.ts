@@ -223,6 +223,8 @@ export const limits = {
   oauthMetadataBytesMax: 262_144,
   /** How long a rotated signing key signs beside the new one. */
   signingKeyOverlapMs: dayMs,
+  /** The same for the key of an endpoint, when the rotation sets another time. */
+  signingKeyOverlapMaxMs: 30 * dayMs,
   /** How long a replaced secret of an API key stays valid unless the rotation sets another time. */
   keyOverlapMs: dayMs,
   keyOverlapMaxMs: 30 * dayMs,

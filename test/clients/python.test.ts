@@ -75,6 +75,15 @@ describe('the library of Standard Webhooks for Python', () => {
       webhook_signing_key: string;
     };
     const args = [keys.webhook_signing_key, JSON.stringify(headers), body];
-    expect(await python('-c', verification, ...args)).toBe('test\nNo matching signature found\n');
+    const verified = 'test\nNo matching signature found\n';
+    expect(await python('-c', verification, ...args)).toBe(verified);
+    const path = `/webhook-endpoints/${id}/signing-key/rotate`;
+    const own = (await call('POST', path, {})) as typeof keys;
+    await call('POST', `/webhook-endpoints/${id}/test`);
+    const [, both = { headers: {}, body: '' }] = await receiver.got(2);
+    for (const one of [own, keys]) {
+      const shown = [one.webhook_signing_key, JSON.stringify(both.headers), both.body];
+      expect(await python('-c', verification, ...shown)).toBe(verified);
+    }
   });
 });

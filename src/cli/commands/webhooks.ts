@@ -42,7 +42,7 @@ export const webhooks = defineCommand({
     'resend <id>': 'send it again',
     endpoints: 'addresses of the application',
     'test <endpoint>': 'send a test webhook to an endpoint',
-    'signing-key': 'the key that signs them; the read is audited',
+    'signing-key': 'the key that signs them, with --endpoint those to it; the read is audited',
   },
   defaultWord: 'list',
   options,
@@ -95,7 +95,10 @@ const tasks = {
   test: async (task: Task) =>
     print(task, await task.client.request('POST /webhook-endpoints/{id}/test', task)),
   async 'signing-key'({ context, client, values }: Task) {
-    const { data } = await client.request('GET /environment/webhook-signing-key');
+    const { endpoint: id } = values;
+    const { data } = await (id === undefined
+      ? client.request('GET /environment/webhook-signing-key')
+      : client.request('GET /webhook-endpoints/{id}/signing-key', { params: { id } }));
     context.output.result(values.json === true ? JSON.stringify(data) : data.webhook_signing_key);
   },
 };

@@ -22,6 +22,7 @@ import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { OnlyOfFields } from '../../shell/filter.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { WebhookSettings } from '../environments/webhook-settings.tsx';
+import { EndpointKey } from './endpoint-key.tsx';
 import { TestOutcome } from './test-outcome.tsx';
 import { labelOfWebhook, webhookKinds, type WebhookKind } from './webhook-kinds.ts';
 
@@ -94,10 +95,11 @@ const columns: readonly Column<WebhookEndpoint>[] = [
 
 function EndpointMenu({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX.Element {
   const { id, url, enabled, managed_by: owner, display_name: name } = endpoint;
-  const [open, setOpen] = useState<'edit' | 'delete' | null>(null);
+  const [open, setOpen] = useState<'edit' | 'key' | 'delete' | null>(null);
   const params = { id };
   const [testId, setTestId] = useState<string | null>(null);
-  const canRead = useAccess().can('environment:webhooks:read');
+  const { can } = useAccess();
+  const canRead = can('environment:webhooks:read');
   const test = useChange(
     (client) => client.request('POST /webhook-endpoints/{id}/test', { params }),
     {
@@ -112,6 +114,16 @@ function EndpointMenu({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX
   );
   const own: readonly MenuItem[] = [
     { id: 'edit', label: 'Edit…', icon: 'pencil', onSelect: () => setOpen('edit') },
+    ...(can('environment:webhook_signing_key:read')
+      ? [
+          {
+            id: 'key',
+            label: 'Signing key…',
+            icon: 'key',
+            onSelect: () => setOpen('key'),
+          } as const,
+        ]
+      : []),
     {
       id: 'toggle',
       label: enabled ? 'Disable' : 'Enable',
@@ -148,6 +160,7 @@ function EndpointMenu({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX
         />
       )}
       {open === 'edit' && <EditEndpoint endpoint={endpoint} onClose={close} />}
+      {open === 'key' && <EndpointKey endpoint={endpoint} onClose={close} />}
       {open === 'delete' && <EndpointDeletion endpoint={endpoint} onClose={close} />}
     </>
   );

@@ -156,6 +156,15 @@ const rules: Readonly<Record<string, AuditRule>> = {
     action: 'webhook_signing_key.rotate',
     target: ({ caller }) => caller.environmentUid,
   },
+  'GET /webhook-endpoints/{id}/signing-key': {
+    action: 'webhook_signing_key.read',
+    isRead: true,
+    target: ({ params }) => field(params, 'id'),
+  },
+  'POST /webhook-endpoints/{id}/signing-key/rotate': {
+    action: 'webhook_signing_key.rotate',
+    target: ({ params }) => field(params, 'id'),
+  },
   'POST /console/codes': { action: 'console_code.create', target: ({ caller }) => caller.keyId },
   'POST /people': { action: 'person.invite', target: made('display_name') },
   'PATCH /people/{id}': { action: 'person.change', target: ({ params }) => field(params, 'id') },

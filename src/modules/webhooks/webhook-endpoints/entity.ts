@@ -29,6 +29,7 @@ export const webhookEndpointRef = (
 const actions = {
   WebhookEndpointCreated: 'created',
   WebhookEndpointChanged: 'updated',
+  WebhookEndpointKeyRotated: 'signing_key_rotated',
   WebhookEndpointDeleted: 'deleted',
 } as const;
 

@@ -24,6 +24,13 @@ export interface WebhookEndpoint {
   readonly headerNames?: readonly string[];
   /** Waits before the second, third, … attempt; null or absent: the schedule of the environment. */
   readonly retryWaitsMs?: readonly number[] | null;
+  /** Sealed (`signing-keys.ts`); absent: the key of the environment signs. */
+  readonly signingKey?: Sealed<string>;
+  /** Signs beside it until the time; a null key is that of the environment. */
+  readonly previousSigningKey?: {
+    readonly key: Sealed<string> | null;
+    readonly until: Instant;
+  };
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }
@@ -49,6 +56,13 @@ export type WebhookEndpointEvent =
       readonly changes: Partial<EndpointSettings>;
       readonly at: Instant;
     }
+  | {
+      readonly type: 'WebhookEndpointKeyRotated';
+      readonly key: Sealed<string>;
+      /** Until when the one before signs too. */
+      readonly previousUntil: Instant;
+      readonly at: Instant;
+    }
   | { readonly type: 'WebhookEndpointDeleted' };
 
 /** Facts that the owner adds: `at`, and the number of endpoints of the environment. */
@@ -60,8 +74,16 @@ export type CreateWebhookEndpoint = {
   readonly siblings: number;
 } & EndpointSettings;
 
+interface RotateEndpointKey {
+  readonly type: 'RotateKey';
+  readonly key: Sealed<string>;
+  readonly overlapMs: number;
+  readonly at: Instant;
+}
+
 export type WebhookEndpointCommand =
   | CreateWebhookEndpoint
+  | RotateEndpointKey
   | { readonly type: 'Patch'; readonly changes: Partial<EndpointSettings>; readonly at: Instant }
   | { readonly type: 'Delete'; readonly at: Instant };
 
@@ -78,6 +100,7 @@ export const webhookEndpoint: Decider<
       throw new GatewayError('not_found', { message: 'The webhook endpoint does not exist.' });
     }
     if (command.type === 'Delete') return [{ type: 'WebhookEndpointDeleted' }];
+    if (command.type === 'RotateKey') return rotated(command, state);
     refuseHalfFilter({ ...state, ...command.changes });
     return [{ type: 'WebhookEndpointChanged', changes: command.changes, at: command.at }];
   },
@@ -85,6 +108,10 @@ export const webhookEndpoint: Decider<
   evolve(state, event) {
     if (event.type === 'WebhookEndpointCreated') return event.endpoint;
     if (state === null || event.type === 'WebhookEndpointDeleted') return null;
+    if (event.type === 'WebhookEndpointKeyRotated') {
+      const previousSigningKey = { key: state.signingKey ?? null, until: event.previousUntil };
+      return { ...state, signingKey: event.key, previousSigningKey, updatedAt: event.at };
+    }
     return { ...state, ...event.changes, updatedAt: event.at };
   },
 };
@@ -107,6 +134,25 @@ function created(
   const times = { createdAt: command.at, updatedAt: command.at };
   const endpoint: WebhookEndpoint = { id, environmentUid, ...settings, ...sending, ...times };
   return [{ type: 'WebhookEndpointCreated', endpoint }];
+}
+
+/** The key before it, while it signs too. */
+export function previousSigningKey(
+  { previousSigningKey: previous }: Pick<WebhookEndpoint, 'previousSigningKey'>,
+  now: Instant,
+): WebhookEndpoint['previousSigningKey'] | null {
+  return previous !== undefined && now < previous.until ? previous : null;
+}
+
+/** Two keys sign at a time: a third would end one that a receiver may still use. Without an overlap both end at once. */
+function rotated(
+  { key, overlapMs, at }: RotateEndpointKey,
+  state: WebhookEndpoint,
+): WebhookEndpointEvent[] {
+  if (overlapMs > 0 && previousSigningKey(state, at) !== null) {
+    throw new GatewayError('multiple_webhook_signing_keys');
+  }
+  return [{ type: 'WebhookEndpointKeyRotated', key, previousUntil: at + overlapMs, at }];
 }
 
 /** Connection ids are unique within one integration only. */

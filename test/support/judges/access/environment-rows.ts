@@ -347,6 +347,15 @@ const webhookRows: readonly Row[] = [
   changing('DELETE /webhook-endpoints/{id}', K('webhook_endpoints:write'), 404, () => ({
     path: `/webhook-endpoints/${nowhere}`,
   })),
+  row('GET /webhook-endpoints/{id}/signing-key', K('webhook_signing_key:read'), 404, () => ({
+    path: `/webhook-endpoints/${nowhere}/signing-key`,
+  })),
+  changing(
+    'POST /webhook-endpoints/{id}/signing-key/rotate',
+    K('webhook_signing_key:rotate'),
+    404,
+    () => ({ path: `/webhook-endpoints/${nowhere}/signing-key/rotate`, body: {} }),
+  ),
   changing('POST /webhook-endpoints/{id}/test', K('webhook_endpoints:write'), 404, () => ({
     path: `/webhook-endpoints/${nowhere}/test`,
   })),

@@ -4,7 +4,6 @@ import { limits } from '#kernel/limits.ts';
 import type { Clock, Instant } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Environment } from '#modules/access/environments/environment.ts';
-import { openSigningKeys } from '#modules/access/environments/queries.ts';
 import type { SealedEntities } from '#modules/access/services.ts';
 import type { Vault } from '#modules/access/vault/vault.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
@@ -12,6 +11,7 @@ import { type HttpClient, HttpFailure, mayPass } from '#ports/http-client.ts';
 import { signDelivery } from '#rules/signature.ts';
 import { webhookEndpointRef } from '../../webhook-endpoints/entity.ts';
 import { openHeaders } from '../../webhook-endpoints/headers.ts';
+import { openEndpointKeys } from '../../webhook-endpoints/signing-keys.ts';
 import type { WebhookEndpoint } from '../../webhook-endpoints/webhook-endpoint.ts';
 import type { EndpointRef } from '../delivery-store.ts';
 import { addressContext, deliveryContext, headersContext, type WebhookOut } from '../events.ts';
@@ -39,7 +39,7 @@ export interface SentAttempt {
 export interface Target {
   readonly environment: Environment;
   readonly url: string;
-  /** May have headers and a schedule of its own; null for an address of the environment or of a connection. */
+  /** May have headers, a schedule and a signing key of its own; null for an address of the environment or of a connection. */
   readonly endpoint: WebhookEndpoint | null;
 }
 
@@ -59,7 +59,7 @@ export async function sendOnce(
   await vault.ready(uid);
   const body = vault.openBytes(uid, sealedBody, deliveryContext(uid, id));
   const at = clock.now();
-  const keys = await openSigningKeys(vault, environment, at);
+  const keys = await openEndpointKeys(vault, { environment, endpoint }, at);
   const own = endpoint === null ? {} : await openHeaders(vault, endpoint);
   const headers = {
     ...forwarded(vault, created),
