@@ -180,6 +180,10 @@ const groups = {
     webhookRetryWaitMaxMs: 'Longest wait in that setting',
     webhookWaitMaxMs:
       'A webhook that has waited this long for a failing endpoint fails; it can be recovered',
+    webhookDisableAfterMs:
+      'An endpoint whose webhooks all fail for this long is disabled, unless it has a time of its own',
+    webhookDisableAfterMaxMs: 'Longest time that an endpoint may have',
+    webhookDisableFailuresMin: 'Failed attempts without which it is not disabled',
     webhookEndpointsMax: 'Webhook endpoints of one environment',
     webhookHeadersMax: 'Own headers of one webhook endpoint',
     webhookHeaderBytesMax: 'Characters of each of these headers',

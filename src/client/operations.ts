@@ -164,7 +164,7 @@ export type JsonRpcResult = { readonly jsonrpc: '2.0'; readonly result: unknown;
 
 export type JsonRpcError = { readonly jsonrpc: '2.0'; readonly error: { readonly code: number; readonly message: string; readonly data?: unknown }; readonly id?: string | number | null };
 
-export type WebhookEndpoint = { readonly id: string; readonly display_name: string; readonly url: string; readonly kinds: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly enabled: boolean; readonly header_names: readonly string[]; readonly retry_waits_seconds: readonly number[] | null; readonly managed_by: 'environment' | 'endpoint'; readonly created_at: string; readonly updated_at: string };
+export type WebhookEndpoint = { readonly id: string; readonly display_name: string; readonly url: string; readonly kinds: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly enabled: boolean; readonly header_names: readonly string[]; readonly retry_waits_seconds: readonly number[] | null; readonly disable_after_days: number | null; readonly failing_since: string | null; readonly failures: number; readonly disabled_at: string | null; readonly managed_by: 'environment' | 'endpoint'; readonly created_at: string; readonly updated_at: string };
 
 export type WebhookEndpointSigningKeys = { readonly webhook_signing_key: string; readonly previous_webhook_signing_key: string | null; readonly previous_valid_until: string | null; readonly managed_by: 'environment' | 'endpoint' };
 
@@ -198,9 +198,9 @@ export type SqlView = { readonly name: string; readonly description: string; rea
 
 export type SavedQuery = { readonly name: string; readonly description: string; readonly query: string; readonly created_at: string; readonly updated_at: string };
 
-export type AlertDestination = { readonly id: string; readonly display_name: string; readonly type: 'webhook' | 'slack' | 'email'; readonly target: string; readonly alerts: readonly ('connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck')[] | null; readonly enabled: boolean; readonly created_at: string; readonly updated_at: string };
+export type AlertDestination = { readonly id: string; readonly display_name: string; readonly type: 'webhook' | 'slack' | 'email'; readonly target: string; readonly alerts: readonly ('connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck' | 'webhook_endpoints_disabled')[] | null; readonly enabled: boolean; readonly created_at: string; readonly updated_at: string };
 
-export type Alert = { readonly alert: 'connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck'; readonly firing: boolean; readonly count: number; readonly subjects: readonly string[]; readonly since: string | null; readonly notified_at: string | null };
+export type Alert = { readonly alert: 'connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck' | 'webhook_endpoints_disabled'; readonly firing: boolean; readonly count: number; readonly subjects: readonly string[]; readonly since: string | null; readonly notified_at: string | null };
 
 export interface Operations {
   /** Check that the process answers. */
@@ -1065,13 +1065,13 @@ export interface Operations {
   };
   /** Create a webhook endpoint. */
   'POST /webhook-endpoints': {
-    readonly body: { readonly url: string; readonly display_name?: string; readonly kinds?: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key?: string | null; readonly connection_id?: string | null; readonly enabled?: boolean; readonly headers?: { readonly [name: string]: string } | null; readonly retry_waits_seconds?: readonly number[] | null };
+    readonly body: { readonly url: string; readonly display_name?: string; readonly kinds?: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key?: string | null; readonly connection_id?: string | null; readonly enabled?: boolean; readonly headers?: { readonly [name: string]: string } | null; readonly retry_waits_seconds?: readonly number[] | null; readonly disable_after_days?: number | null };
     readonly answer: { readonly data: WebhookEndpoint };
   };
   /** Update a webhook endpoint. */
   'PATCH /webhook-endpoints/{id}': {
     readonly params: { readonly id: string };
-    readonly body?: { readonly url?: string; readonly display_name?: string; readonly kinds?: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key?: string | null; readonly connection_id?: string | null; readonly enabled?: boolean; readonly headers?: { readonly [name: string]: string } | null; readonly retry_waits_seconds?: readonly number[] | null };
+    readonly body?: { readonly url?: string; readonly display_name?: string; readonly kinds?: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key?: string | null; readonly connection_id?: string | null; readonly enabled?: boolean; readonly headers?: { readonly [name: string]: string } | null; readonly retry_waits_seconds?: readonly number[] | null; readonly disable_after_days?: number | null };
     readonly answer: { readonly data: WebhookEndpoint };
   };
   /** Delete a webhook endpoint. */
@@ -1258,13 +1258,13 @@ export interface Operations {
   };
   /** Create an alert destination. */
   'POST /alert-destinations': {
-    readonly body: { readonly type: 'webhook' | 'slack' | 'email'; readonly target: string; readonly display_name?: string; readonly alerts?: readonly ('connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck')[] | null; readonly enabled?: boolean };
+    readonly body: { readonly type: 'webhook' | 'slack' | 'email'; readonly target: string; readonly display_name?: string; readonly alerts?: readonly ('connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck' | 'webhook_endpoints_disabled')[] | null; readonly enabled?: boolean };
     readonly answer: { readonly data: AlertDestination };
   };
   /** Update an alert destination. */
   'PATCH /alert-destinations/{id}': {
     readonly params: { readonly id: string };
-    readonly body?: { readonly display_name?: string; readonly target?: string; readonly alerts?: readonly ('connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck')[] | null; readonly enabled?: boolean };
+    readonly body?: { readonly display_name?: string; readonly target?: string; readonly alerts?: readonly ('connections_failing' | 'refreshes_failing' | 'dead_letters' | 'projections_stuck' | 'webhook_endpoints_disabled')[] | null; readonly enabled?: boolean };
     readonly answer: { readonly data: AlertDestination };
   };
   /** Delete an alert destination. */

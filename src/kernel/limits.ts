@@ -94,6 +94,11 @@ export const limits = {
   webhookRetryAfterMaxMs: 3_600_000,
   webhookRetryWaitMaxMs: 7 * dayMs,
   webhookEndpointsMax: 100,
+  /** An endpoint whose webhooks all fail for this long is disabled, unless it has a time of its own. */
+  webhookDisableAfterMs: 5 * dayMs,
+  webhookDisableAfterMaxMs: 30 * dayMs,
+  /** Failed attempts within that time; fewer do not disable an endpoint. */
+  webhookDisableFailuresMin: 10,
   /** Of one endpoint, and the characters of each. */
   webhookHeadersMax: 20,
   webhookHeaderBytesMax: 4_096,

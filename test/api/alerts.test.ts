@@ -215,6 +215,7 @@ describe('a failing connection', () => {
       ['refreshes_failing', false],
       ['dead_letters', false],
       ['projections_stuck', false],
+      ['webhook_endpoints_disabled', false],
     ]);
     expect(alerts[0]).toMatchObject({ count: 1, subjects: [connection.name] });
     const [dev] = api.services.control.view

@@ -213,6 +213,7 @@ const endpointFields = [
   'connection_id',
   'enabled',
   'retry_waits_seconds',
+  'disable_after_days',
 ];
 
 /** An endpoint is another one when its address or what it gets differs. */

@@ -32,7 +32,7 @@ export function changesOfNotifications(current: () => CrmConsole): void {
       await seen('The destination was saved');
       const [edited] = (await read('/alert-destinations')).data;
       expect(edited).toMatchObject({ display_name: 'on call', enabled: false });
-      expect(edited.alerts).toHaveLength(3);
+      expect(edited.alerts).toHaveLength(4);
       await choose('Actions of on call', 'Delete…');
       await button('Delete the destination').click();
       await seen('on call was deleted');
@@ -66,6 +66,7 @@ export function changesOfNotifications(current: () => CrmConsole): void {
       await field('Only of the integration').selectOption('');
       await field('Headers').fill('Authorization: Bearer a:b\nX-Tenant: acme');
       await field('Waits before retries').fill('5, 60');
+      await field('Disable after days of failures').fill('7');
       await button('Save the endpoint').click();
       await seen('The endpoint was saved');
       expect(await endpoint()).toMatchObject({
@@ -73,7 +74,19 @@ export function changesOfNotifications(current: () => CrmConsole): void {
         connection_id: null,
         header_names: ['authorization', 'x-tenant'],
         retry_waits_seconds: [5, 60],
+        disable_after_days: 7,
       });
+      await choose('Actions of archive', 'Signing key…');
+      await button('Make a new key').click();
+      await seen('The signing key was rotated');
+      const { data: keys } = await read(`/webhook-endpoints/${id}/signing-key`);
+      await seen(keys.webhook_signing_key);
+      await button('Close').click();
+      await choose('Actions of archive', 'Signing key…');
+      await button('Reveal (audited)').click();
+      await seen(keys.webhook_signing_key);
+      await seen(/^The key of this endpoint alone\. The key before it signs too until/);
+      await button('Close').click();
       await choose('Actions of archive', 'Edit…');
       await seen(/in place of authorization, x-tenant/);
       await field('Headers').fill('none');

@@ -7,6 +7,7 @@ const labels: Readonly<Record<AlertKind, string>> = {
   refreshes_failing: 'Refreshes failing',
   dead_letters: 'Dead letters',
   projections_stuck: 'Projections stuck',
+  webhook_endpoints_disabled: 'Webhook endpoints disabled',
 };
 
 export const alertKinds = Object.keys(labels) as readonly AlertKind[];

@@ -5,11 +5,10 @@ import { useChange, useRead } from '../../data/read.ts';
 import { Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Clip } from '../../design/clip.tsx';
-import { ChoiceSet, TextArea, TextField } from '../../design/field.tsx';
 import { Menu, type MenuItem } from '../../design/menu.tsx';
-import { Dialog } from '../../design/overlay.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table, type Column } from '../../design/table.tsx';
+import { exact } from '../../design/time.tsx';
 import {
   AccessProvider,
   accountKeyOf,
@@ -17,14 +16,13 @@ import {
   useAccessOf,
   useSession,
 } from '../../session/context.tsx';
-import { ChangeForm } from '../../shell/change-form.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
-import { OnlyOfFields } from '../../shell/filter.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { WebhookSettings } from '../environments/webhook-settings.tsx';
+import { AddEndpoint, EditEndpoint } from './endpoint-form.tsx';
 import { EndpointKey } from './endpoint-key.tsx';
 import { TestOutcome } from './test-outcome.tsx';
-import { labelOfWebhook, webhookKinds, type WebhookKind } from './webhook-kinds.ts';
+import { labelOfWebhook } from './webhook-kinds.ts';
 
 export function Endpoints(): JSX.Element {
   const [isAdding, setAdding] = useState(false);
@@ -86,12 +84,28 @@ const columns: readonly Column<WebhookEndpoint>[] = [
     title: 'State',
     fit: 'tight',
     narrow: 'top end',
-    cell: ({ enabled }) => (
-      <Badge tone={enabled ? 'good' : 'plain'}>{enabled ? 'enabled' : 'disabled'}</Badge>
-    ),
+    cell: (endpoint) => <EndpointState endpoint={endpoint} />,
   },
   { title: '', fit: 'tight', cell: (endpoint) => <EndpointMenu endpoint={endpoint} /> },
 ];
+
+function EndpointState({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX.Element {
+  const { enabled, failing_since: since, disabled_at: disabledAt, failures } = endpoint;
+  if (disabledAt !== null) {
+    return (
+      <span title={`All of ${failures} attempts failed until ${exact(new Date(disabledAt))}`}>
+        <Badge tone="bad">disabled by failures</Badge>
+      </span>
+    );
+  }
+  if (!enabled) return <Badge tone="plain">disabled</Badge>;
+  if (since === null) return <Badge tone="good">enabled</Badge>;
+  return (
+    <span title={`All webhooks failed since ${exact(new Date(since))}`}>
+      <Badge tone="warn">failing</Badge>
+    </span>
+  );
+}
 
 function EndpointMenu({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX.Element {
   const { id, url, enabled, managed_by: owner, display_name: name } = endpoint;
@@ -112,32 +126,12 @@ function EndpointMenu({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX
       client.request('PATCH /webhook-endpoints/{id}', { params, body: { enabled: !enabled } }),
     { done: enabled ? 'The endpoint was disabled' : 'The endpoint was enabled' },
   );
-  const own: readonly MenuItem[] = [
-    { id: 'edit', label: 'Edit…', icon: 'pencil', onSelect: () => setOpen('edit') },
-    ...(can('environment:webhook_signing_key:read')
-      ? [
-          {
-            id: 'key',
-            label: 'Signing key…',
-            icon: 'key',
-            onSelect: () => setOpen('key'),
-          } as const,
-        ]
-      : []),
-    {
-      id: 'toggle',
-      label: enabled ? 'Disable' : 'Enable',
-      icon: enabled ? 'pause' : 'play',
-      onSelect: () => toggle.mutate(),
-    },
-    {
-      id: 'delete',
-      label: 'Delete…',
-      icon: 'trash',
-      isDangerous: true,
-      onSelect: () => setOpen('delete'),
-    },
-  ];
+  const own = ownItems(enabled, can('environment:webhook_signing_key:read'), {
+    edit: () => setOpen('edit'),
+    key: () => setOpen('key'),
+    toggle: () => toggle.mutate(),
+    remove: () => setOpen('delete'),
+  });
   const close = (): void => setOpen(null);
   return (
     <>
@@ -166,6 +160,25 @@ function EndpointMenu({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX
   );
 }
 
+/** What can be done with an endpoint besides a test. */
+const ownItems = (
+  isEnabled: boolean,
+  canReadKey: boolean,
+  act: Readonly<Record<'edit' | 'key' | 'toggle' | 'remove', () => void>>,
+): readonly MenuItem[] => [
+  { id: 'edit', label: 'Edit…', icon: 'pencil', onSelect: act.edit },
+  ...(canReadKey
+    ? [{ id: 'key', label: 'Signing key…', icon: 'key', onSelect: act.key } as const]
+    : []),
+  {
+    id: 'toggle',
+    label: isEnabled ? 'Disable' : 'Enable',
+    icon: isEnabled ? 'pause' : 'play',
+    onSelect: act.toggle,
+  },
+  { id: 'delete', label: 'Delete…', icon: 'trash', isDangerous: true, onSelect: act.remove },
+];
+
 interface DeletionProps {
   readonly endpoint: WebhookEndpoint;
   readonly onClose: () => void;
@@ -190,155 +203,5 @@ function EndpointDeletion({ endpoint, onClose }: DeletionProps): JSX.Element {
         stays in the list of messages.
       </p>
     </ConfirmChange>
-  );
-}
-
-/** A test is sent on request, whatever an endpoint takes. */
-const isChosen = (kind: WebhookKind): boolean => kind !== 'test';
-const kinds = webhookKinds.filter(isChosen);
-
-/** What the form holds: empty text is none. */
-interface Fields {
-  readonly url: string;
-  readonly name: string;
-  readonly kinds: readonly WebhookKind[];
-  readonly integration: string;
-  readonly connection: string;
-  /** One on each line; empty text keeps those that the endpoint has. */
-  readonly headers: string;
-  /** Seconds, with commas between them. */
-  readonly waits: string;
-}
-
-const bodyOf = ({ url, name, kinds: chosen, integration, connection, headers, waits }: Fields) => ({
-  url,
-  ...(name === '' ? {} : { display_name: name }),
-  kinds: chosen.length === kinds.length ? null : chosen,
-  provider_config_key: integration === '' ? null : integration,
-  connection_id: connection === '' ? null : connection,
-  ...(headers.trim() === '' ? {} : { headers: headersIn(headers) }),
-  retry_waits_seconds: waits.trim() === '' ? null : waits.split(',').map(Number),
-});
-
-/** `none` removes all; the gateway refuses a line that is no header, by its name. */
-function headersIn(text: string): Readonly<Record<string, string>> | null {
-  if (text.trim() === 'none') return null;
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [name = '', ...value] = line.split(':');
-      return [name.trim(), value.join(':').trim()];
-    }),
-  );
-}
-
-interface AddProps {
-  readonly onClose: () => void;
-}
-
-function AddEndpoint({ onClose }: AddProps): JSX.Element {
-  const [fields, setFields] = useState<Fields>({
-    url: '',
-    name: '',
-    kinds,
-    integration: '',
-    connection: '',
-    headers: '',
-    waits: '',
-  });
-  const create = useChange(
-    (client) => client.request('POST /webhook-endpoints', { body: bodyOf(fields) }),
-    { done: 'The endpoint was added', onDone: onClose, showsFailure: true },
-  );
-  return (
-    <Dialog title="Add an endpoint" onClose={onClose}>
-      <ChangeForm change={create} verb="Add the endpoint">
-        <EndpointFields fields={fields} headerNames={[]} onChange={setFields} />
-      </ChangeForm>
-    </Dialog>
-  );
-}
-
-interface EditProps extends AddProps {
-  readonly endpoint: WebhookEndpoint;
-}
-
-function EditEndpoint({ endpoint, onClose }: EditProps): JSX.Element {
-  const [fields, setFields] = useState<Fields>({
-    url: endpoint.url,
-    name: endpoint.display_name,
-    kinds: endpoint.kinds?.filter(isChosen) ?? kinds,
-    integration: endpoint.provider_config_key ?? '',
-    connection: endpoint.connection_id ?? '',
-    headers: '',
-    waits: endpoint.retry_waits_seconds?.join(', ') ?? '',
-  });
-  const save = useChange(
-    (client) =>
-      client.request('PATCH /webhook-endpoints/{id}', {
-        params: { id: endpoint.id },
-        body: bodyOf(fields),
-      }),
-    { done: 'The endpoint was saved', onDone: onClose, showsFailure: true },
-  );
-  return (
-    <Dialog title="Edit the endpoint" onClose={onClose}>
-      <ChangeForm change={save} verb="Save the endpoint">
-        <EndpointFields fields={fields} headerNames={endpoint.header_names} onChange={setFields} />
-      </ChangeForm>
-    </Dialog>
-  );
-}
-
-const kindChoices = kinds.map((value) => ({ value, label: labelOfWebhook(value) }));
-
-interface FieldsProps {
-  readonly fields: Fields;
-  /** Of the headers that the endpoint has. */
-  readonly headerNames: readonly string[];
-  readonly onChange: (fields: Fields) => void;
-}
-
-function EndpointFields({ fields, headerNames, onChange }: FieldsProps): JSX.Element {
-  const set = (changed: Partial<Fields>): void => onChange({ ...fields, ...changed });
-  return (
-    <>
-      <TextField
-        label="Address"
-        type="url"
-        value={fields.url}
-        isRequired
-        onInput={(url) => set({ url })}
-      />
-      <TextField label="Name" value={fields.name} onInput={(name) => set({ name })} />
-      <ChoiceSet
-        label="Kinds"
-        choices={kindChoices}
-        chosen={fields.kinds}
-        onChange={(chosen) => set({ kinds: chosen })}
-      />
-      <OnlyOfFields
-        integration={fields.integration}
-        connection={fields.connection}
-        onChange={set}
-      />
-      <TextArea
-        label="Headers"
-        rows={2}
-        hint={
-          headerNames.length === 0
-            ? 'Name: value, one on each line'
-            : `Name: value, one on each line, in place of ${headerNames.join(', ')}; empty keeps these, none removes them`
-        }
-        value={fields.headers}
-        onInput={(headers) => set({ headers })}
-      />
-      <TextField
-        label="Waits before retries"
-        hint="Seconds, such as 3, 60, 3600; empty: those of the environment"
-        value={fields.waits}
-        onInput={(waits) => set({ waits })}
-      />
-    </>
   );
 }

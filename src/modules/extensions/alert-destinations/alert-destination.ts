@@ -10,6 +10,7 @@ export const alertKinds = [
   'refreshes_failing',
   'dead_letters',
   'projections_stuck',
+  'webhook_endpoints_disabled',
 ] as const;
 export type AlertKind = (typeof alertKinds)[number];
 

@@ -11,6 +11,7 @@ import { connectionEntity } from '#modules/connections/connections/entity.ts';
 import type { DeadLetters } from '#modules/operations/dead-letters/view.ts';
 import { projectionLags } from '#modules/operations/metrics/collect.ts';
 import type { PartitionSettings } from '#modules/records/services.ts';
+import { listEndpoints } from '#modules/webhooks/webhook-endpoints/queries.ts';
 import type { EventLog } from '#ports/event-log.ts';
 import type { ProjectionTables } from '#streams/projector/define.ts';
 import { alertKinds, type AlertKind } from '../alert-destinations/alert-destination.ts';
@@ -82,7 +83,23 @@ function observeEnvironment(
     connections_failing: observation(namesOf('sync'), new Map(reasons)),
     refreshes_failing: observation([...namesOf('auth'), ...awayOf(control, environmentUid, clock)]),
     dead_letters: observation(parked.map(({ consumer, id }) => `${consumer}/${id}`)),
+    webhook_endpoints_disabled: disabledEndpoints(control, environmentUid),
   };
+}
+
+/** Those that failures disabled, not those that a person did. */
+function disabledEndpoints(control: ControlPlane, environmentUid: string): Observation {
+  const reasons = listEndpoints(control, environmentUid).flatMap((endpoint) => {
+    const { id, displayName, disabledAt, failing } = endpoint;
+    if (disabledAt == null) return [];
+    const name = displayName === '' ? id : `${displayName} (${id})`;
+    const since = failing == null ? '' : ` since ${isoMillis(failing.since)}`;
+    return [[name, `All webhooks to it failed${since}; enable it again when it works.`] as const];
+  });
+  return observation(
+    reasons.map(([name]) => name),
+    new Map(reasons),
+  );
 }
 
 /**

@@ -32,6 +32,10 @@ const summaries: Readonly<Record<AlertKind, readonly [one: string, many: string]
   ],
   dead_letters: ['message was parked', 'messages were parked'],
   projections_stuck: ['projection is stuck', 'projections are stuck'],
+  webhook_endpoints_disabled: [
+    'webhook endpoint is disabled by failures',
+    'webhook endpoints are disabled by failures',
+  ],
 };
 
 /** One line, for people. */

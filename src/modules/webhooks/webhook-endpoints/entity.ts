@@ -1,5 +1,6 @@
 import type { EntityDefinition, EntityRef } from '#control-plane/entity.ts';
 import { publishConfig } from '#control-plane/public-message.ts';
+import { isoMillis, isoMillisOrNull } from '#kernel/time.ts';
 import {
   webhookEndpoint,
   type CreateWebhookEndpoint,
@@ -29,9 +30,29 @@ export const webhookEndpointRef = (
 const actions = {
   WebhookEndpointCreated: 'created',
   WebhookEndpointChanged: 'updated',
+  WebhookEndpointFailed: 'failing',
+  WebhookEndpointDisabled: 'disabled',
+  WebhookEndpointRecovered: 'recovered',
   WebhookEndpointKeyRotated: 'signing_key_rotated',
   WebhookEndpointDeleted: 'deleted',
 } as const;
+
+const publishAlways = publishConfig('webhook_endpoint', actions, (subject: WebhookEndpoint) => ({
+  id: [subject.environmentUid, subject.id],
+  environmentUid: subject.environmentUid,
+  document: {
+    id: subject.id,
+    display_name: subject.displayName,
+    kinds: subject.kinds,
+    connection_id: subject.connectionId,
+    provider_config_key: subject.integrationKey,
+    enabled: subject.isEnabled,
+    header_names: subject.headerNames ?? [],
+    retry_waits_seconds: subject.retryWaitsMs?.map((ms) => ms / 1000) ?? null,
+    failing_since: subject.failing == null ? null : isoMillis(subject.failing.since),
+    disabled_at: isoMillisOrNull(subject.disabledAt ?? null),
+  },
+}));
 
 export const webhookEndpointEntity: EntityDefinition<WebhookEndpointEntity> = {
   kind: 'webhook-endpoint',
@@ -43,18 +64,9 @@ export const webhookEndpointEntity: EntityDefinition<WebhookEndpointEntity> = {
   },
 
   publishes: { 'svc.config.v1': true },
-  publish: publishConfig('webhook_endpoint', actions, (subject) => ({
-    id: [subject.environmentUid, subject.id],
-    environmentUid: subject.environmentUid,
-    document: {
-      id: subject.id,
-      display_name: subject.displayName,
-      kinds: subject.kinds,
-      connection_id: subject.connectionId,
-      provider_config_key: subject.integrationKey,
-      enabled: subject.isEnabled,
-      header_names: subject.headerNames ?? [],
-      retry_waits_seconds: subject.retryWaitsMs?.map((ms) => ms / 1000) ?? null,
-    },
-  })),
+  publish: (event, before, after, meta) =>
+    // Of failures in a row the first is published.
+    event.type === 'WebhookEndpointFailed' && before?.failing != null
+      ? []
+      : publishAlways(event, before, after, meta),
 };

@@ -9,8 +9,9 @@ import { representation } from '#http/representation.ts';
 import { json, succeeded, data, timestamp } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { uuidV5 } from '#kernel/ids.ts';
+import { limits } from '#kernel/limits.ts';
 import { present } from '#kernel/present.ts';
-import { isoMillis } from '#kernel/time.ts';
+import { dayMs, isoMillis, isoMillisOrNull } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Environment } from '#modules/access/environments/environment.ts';
 import type { SealedEntities } from '#modules/access/services.ts';
@@ -27,7 +28,11 @@ import { sentShape } from '../webhooks-out/routes.ts';
 import { webhookEndpointRef, type WebhookEndpointEntity } from './entity.ts';
 import { headersShape, sealHeaders, type EndpointHeaders } from './headers.ts';
 import { listEndpoints, requireEndpoint } from './queries.ts';
-import type { WebhookEndpoint, EndpointSettings } from './webhook-endpoint.ts';
+import {
+  disableAfterMsOf,
+  type WebhookEndpoint,
+  type EndpointSettings,
+} from './webhook-endpoint.ts';
 
 /** The fields that a caller sets, with the address and the headers in plain text. */
 type WantedEndpoint = Omit<EndpointSettings, 'url' | 'headers' | 'headerNames'> & {
@@ -150,6 +155,31 @@ const shown = representation<EndpointShown>()({
       .describe('Waits before its second, third, … attempt; null: those of the environment.'),
     ({ retryWaitsMs: waits }) => waits?.map((ms) => ms / 1000) ?? null,
   ],
+  disable_after_days: [
+    z.int().nullable().describe('After how many days of failures it is disabled; null: never.'),
+    (endpoint) => {
+      const ms = endpoint.managedBy === 'environment' ? null : disableAfterMsOf(endpoint);
+      return ms === null ? null : ms / dayMs;
+    },
+  ],
+  failing_since: [
+    timestamp
+      .nullable()
+      .describe('Since when all of its webhooks fail (RFC 3339); null: the last one succeeded.'),
+    ({ failing }) => isoMillisOrNull(failing?.since ?? null),
+  ],
+  failures: [
+    z.int().describe('Attempts since then that are known to have failed.'),
+    ({ failing }) => failing?.failures ?? 0,
+  ],
+  disabled_at: [
+    timestamp
+      .nullable()
+      .describe(
+        'When failures disabled it (RFC 3339); null: it is enabled, or was disabled by hand.',
+      ),
+    ({ disabledAt }) => isoMillisOrNull(disabledAt ?? null),
+  ],
   managed_by: z
     .enum(['environment', 'endpoint'])
     .describe('Whether the settings of the environment or this API manage it.'),
@@ -192,11 +222,20 @@ const settings = {
   retry_waits_seconds: retryWaits
     .nullable()
     .describe('Waits before its second, third, … attempt; null: those of the environment.'),
+  disable_after_days: z
+    .int()
+    .min(1)
+    .max(limits.webhookDisableAfterMaxMs / dayMs)
+    .nullable()
+    .describe('After how many days of failures it is disabled; null: never; absent: 5.'),
 };
 
 const waitsMsOf = (
   seconds: readonly number[] | null | undefined,
 ): readonly number[] | null | undefined => seconds?.map((wait) => wait * 1000) ?? seconds;
+
+const daysMsOf = (days: number | null | undefined): number | null | undefined =>
+  typeof days === 'number' ? days * dayMs : days;
 
 async function presentOpened({ vault }: WebhooksServices, endpoint: WebhookEndpoint) {
   const owner = urlOfEndpoint(endpoint.environmentUid, endpoint.id);
@@ -256,6 +295,7 @@ const create = defineRoute({
     enabled: settings.enabled.optional(),
     headers: settings.headers.optional(),
     retry_waits_seconds: settings.retry_waits_seconds.optional(),
+    disable_after_days: settings.disable_after_days.optional(),
   }),
   answers: { 201: json('The endpoint.', oneEndpointShape) },
   errors: ['resource_capped', 'conflict'],
@@ -270,6 +310,7 @@ const create = defineRoute({
       isEnabled: body.enabled ?? true,
       headers: body.headers ?? null,
       retryWaitsMs: waitsMsOf(body.retry_waits_seconds) ?? null,
+      ...present({ disableAfterMs: daysMsOf(body.disable_after_days) }),
     };
     const made = await createEndpoint(services, caller.environmentUid, wanted, askOptions(input));
     return { status: 201, body: { data: await presentOpened(services, made) } };
@@ -298,6 +339,7 @@ const patch = defineRoute({
       isEnabled: body.enabled,
       headers: body.headers,
       retryWaitsMs: waitsMsOf(body.retry_waits_seconds),
+      disableAfterMs: daysMsOf(body.disable_after_days),
     };
     const { environmentUid } = caller;
     const options = askOptions(input);

@@ -2,8 +2,19 @@ import type { Decider } from '#kernel/decider.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Sealed } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
+import { present } from '#kernel/present.ts';
 import type { Instant } from '#kernel/time.ts';
 import type { WebhookKind } from '../webhooks-out/events.ts';
+
+/** The failures of an endpoint since its last success. */
+export interface FailureStreak {
+  readonly since: Instant;
+  /** Attempts that are known to have failed. */
+  readonly failures: number;
+  /** Time that counts as failed, ms. */
+  readonly failedMs: number;
+  readonly notedAt: Instant;
+}
 
 /** Scope = environment uid; path [environment uid, id]. */
 export interface WebhookEndpoint {
@@ -24,6 +35,12 @@ export interface WebhookEndpoint {
   readonly headerNames?: readonly string[];
   /** Waits before the second, third, … attempt; null or absent: the schedule of the environment. */
   readonly retryWaitsMs?: readonly number[] | null;
+  /** After how long of failures it is disabled; null: never, absent: `limits.webhookDisableAfterMs`. */
+  readonly disableAfterMs?: number | null;
+  /** Absent or null: its last delivery succeeded, or none was sent. */
+  readonly failing?: FailureStreak | null;
+  /** When failures disabled it; absent or null: it is enabled, or a person disabled it. */
+  readonly disabledAt?: Instant | null;
   /** Sealed (`signing-keys.ts`); absent: the key of the environment signs. */
   readonly signingKey?: Sealed<string>;
   /** Signs beside it until the time; a null key is that of the environment. */
@@ -47,6 +64,7 @@ export type EndpointSettings = Pick<
   | 'headers'
   | 'headerNames'
   | 'retryWaitsMs'
+  | 'disableAfterMs'
 >;
 
 export type WebhookEndpointEvent =
@@ -56,6 +74,13 @@ export type WebhookEndpointEvent =
       readonly changes: Partial<EndpointSettings>;
       readonly at: Instant;
     }
+  | { readonly type: 'WebhookEndpointFailed'; readonly failing: FailureStreak }
+  | {
+      readonly type: 'WebhookEndpointDisabled';
+      readonly failing: FailureStreak;
+      readonly at: Instant;
+    }
+  | { readonly type: 'WebhookEndpointRecovered' }
   | {
       readonly type: 'WebhookEndpointKeyRotated';
       readonly key: Sealed<string>;
@@ -81,8 +106,17 @@ interface RotateEndpointKey {
   readonly at: Instant;
 }
 
+/** Attempts that failed since the last note of the process, without a success between them. */
+interface NoteFailures {
+  readonly type: 'NoteFailures';
+  readonly count: number;
+  readonly at: Instant;
+}
+
 export type WebhookEndpointCommand =
   | CreateWebhookEndpoint
+  | NoteFailures
+  | { readonly type: 'NoteSuccess'; readonly at: Instant }
   | RotateEndpointKey
   | { readonly type: 'Patch'; readonly changes: Partial<EndpointSettings>; readonly at: Instant }
   | { readonly type: 'Delete'; readonly at: Instant };
@@ -99,22 +133,87 @@ export const webhookEndpoint: Decider<
     if (state === null) {
       throw new GatewayError('not_found', { message: 'The webhook endpoint does not exist.' });
     }
-    if (command.type === 'Delete') return [{ type: 'WebhookEndpointDeleted' }];
-    if (command.type === 'RotateKey') return rotated(command, state);
-    refuseHalfFilter({ ...state, ...command.changes });
-    return [{ type: 'WebhookEndpointChanged', changes: command.changes, at: command.at }];
+    switch (command.type) {
+      case 'Delete':
+        return [{ type: 'WebhookEndpointDeleted' }];
+      case 'RotateKey':
+        return rotated(command, state);
+      case 'NoteFailures':
+        return failed(command, state);
+      case 'NoteSuccess':
+        return state.failing == null ? [] : [{ type: 'WebhookEndpointRecovered' }];
+      case 'Patch':
+        refuseHalfFilter({ ...state, ...command.changes });
+        return [{ type: 'WebhookEndpointChanged', changes: command.changes, at: command.at }];
+    }
   },
 
   evolve(state, event) {
     if (event.type === 'WebhookEndpointCreated') return event.endpoint;
-    if (state === null || event.type === 'WebhookEndpointDeleted') return null;
-    if (event.type === 'WebhookEndpointKeyRotated') {
-      const previousSigningKey = { key: state.signingKey ?? null, until: event.previousUntil };
-      return { ...state, signingKey: event.key, previousSigningKey, updatedAt: event.at };
+    if (state === null) return null;
+    switch (event.type) {
+      case 'WebhookEndpointDeleted':
+        return null;
+      case 'WebhookEndpointChanged':
+        return { ...state, ...freshOf(event.changes), ...event.changes, updatedAt: event.at };
+      case 'WebhookEndpointFailed':
+        return { ...state, failing: event.failing };
+      case 'WebhookEndpointDisabled': {
+        const { failing, at } = event;
+        return { ...state, isEnabled: false, disabledAt: at, failing, updatedAt: at };
+      }
+      case 'WebhookEndpointRecovered':
+        return { ...state, failing: null };
+      case 'WebhookEndpointKeyRotated': {
+        const previousSigningKey = { key: state.signingKey ?? null, until: event.previousUntil };
+        return { ...state, signingKey: event.key, previousSigningKey, updatedAt: event.at };
+      }
     }
-    return { ...state, ...event.changes, updatedAt: event.at };
   },
 };
+
+/** Another address, and a decision of a person, begin without failures. */
+const freshOf = ({
+  url,
+  isEnabled,
+}: Partial<EndpointSettings>): Pick<WebhookEndpoint, 'failing' | 'disabledAt'> => ({
+  ...(url === undefined && isEnabled === undefined ? {} : { failing: null }),
+  ...(isEnabled === undefined ? {} : { disabledAt: null }),
+});
+
+/** Gaps that the time until an endpoint is disabled has at least. */
+const gapsMin = 5;
+
+/**
+ * Counts failures and their time. A clock that jumps, or a week without webhooks, is one gap between two notes: none counts for
+ * more than a fifth of the time after which the endpoint is disabled, and none backward.
+ */
+function failed({ count, at }: NoteFailures, state: WebhookEndpoint): WebhookEndpointEvent[] {
+  if (!state.isEnabled) return [];
+  const disableAfterMs = disableAfterMsOf(state);
+  const before = state.failing ?? { since: at, failures: 0, failedMs: 0, notedAt: at };
+  const gapMaxMs = (disableAfterMs ?? limits.webhookDisableAfterMs) / gapsMin;
+  const gapMs = Math.min(Math.max(0, at - before.notedAt), gapMaxMs);
+  const failing: FailureStreak = {
+    since: before.since,
+    failures: before.failures + count,
+    failedMs: before.failedMs + gapMs,
+    notedAt: at,
+  };
+  const isOver =
+    disableAfterMs !== null &&
+    failing.failedMs >= disableAfterMs &&
+    failing.failures >= limits.webhookDisableFailuresMin;
+  return [
+    isOver
+      ? { type: 'WebhookEndpointDisabled', failing, at }
+      : { type: 'WebhookEndpointFailed', failing },
+  ];
+}
+
+export const disableAfterMsOf = ({
+  disableAfterMs = limits.webhookDisableAfterMs,
+}: Pick<WebhookEndpoint, 'disableAfterMs'>): number | null => disableAfterMs;
 
 function created(
   command: CreateWebhookEndpoint,
@@ -128,9 +227,9 @@ function created(
   refuseHalfFilter(command);
   const { id, environmentUid, displayName, url, kinds, integrationKey, connectionId, isEnabled } =
     command;
-  const { headers = null, headerNames = [], retryWaitsMs = null } = command;
+  const { headers = null, headerNames = [], retryWaitsMs = null, disableAfterMs } = command;
   const settings = { displayName, url, kinds, integrationKey, connectionId, isEnabled };
-  const sending = { headers, headerNames, retryWaitsMs };
+  const sending = { headers, headerNames, retryWaitsMs, ...present({ disableAfterMs }) };
   const times = { createdAt: command.at, updatedAt: command.at };
   const endpoint: WebhookEndpoint = { id, environmentUid, ...settings, ...sending, ...times };
   return [{ type: 'WebhookEndpointCreated', endpoint }];

@@ -1,4 +1,5 @@
 import { absent, changing, creating, K, KorC, row, type Names, type Row } from './row.ts';
+import { webhookEndpointRows } from './webhook-endpoint-rows.ts';
 
 const query = (values: Readonly<Record<string, string>>) => new URLSearchParams(values).toString();
 const of = ({ shared, connection }: Names) => ({
@@ -334,31 +335,8 @@ const alertRows: readonly Row[] = [
   })),
 ];
 
-/** Webhooks both ways. */
+/** Webhooks both ways, besides their endpoints. */
 const webhookRows: readonly Row[] = [
-  row('GET /webhook-endpoints', K('webhook_endpoints:read'), 200),
-  row('POST /webhook-endpoints', K('webhook_endpoints:write'), 400, () => ({
-    body: { url: 'https://hooks.example', connection_id: 'of no integration' },
-  })),
-  changing('PATCH /webhook-endpoints/{id}', K('webhook_endpoints:write'), 404, () => ({
-    path: `/webhook-endpoints/${nowhere}`,
-    body: { enabled: false },
-  })),
-  changing('DELETE /webhook-endpoints/{id}', K('webhook_endpoints:write'), 404, () => ({
-    path: `/webhook-endpoints/${nowhere}`,
-  })),
-  row('GET /webhook-endpoints/{id}/signing-key', K('webhook_signing_key:read'), 404, () => ({
-    path: `/webhook-endpoints/${nowhere}/signing-key`,
-  })),
-  changing(
-    'POST /webhook-endpoints/{id}/signing-key/rotate',
-    K('webhook_signing_key:rotate'),
-    404,
-    () => ({ path: `/webhook-endpoints/${nowhere}/signing-key/rotate`, body: {} }),
-  ),
-  changing('POST /webhook-endpoints/{id}/test', K('webhook_endpoints:write'), 404, () => ({
-    path: `/webhook-endpoints/${nowhere}/test`,
-  })),
   row('GET /webhook-messages', K('webhooks:read'), 200, (names) => ({
     path: `/webhook-messages?${query({ connection_id: of(names).connection_id })}`,
   })),
@@ -425,6 +403,7 @@ export const environmentRows: readonly Row[] = [
   ...runRows,
   ...settingRows,
   ...alertRows,
+  ...webhookEndpointRows,
   ...webhookRows,
   ...logRows,
   ...streamRows,

@@ -21,6 +21,7 @@ import type { DeliveryAction, WebhookOut } from '../events.ts';
 import { deliveryMessage } from '../outbox.ts';
 import { Backlog, dueAtOf } from './backlog.ts';
 import { type Circuit, Circuits } from './circuits.ts';
+import { EndpointHealth } from './endpoint-health.ts';
 import { EndpointQueue } from './endpoint-queue.ts';
 import {
   retryWaitMs,
@@ -97,6 +98,7 @@ export class Dispatcher implements AsyncDisposable {
   #settling: UnsettledDelivery[] = [];
   readonly #steps: StepWriter;
   readonly #circuits: Circuits;
+  readonly #health: EndpointHealth;
   readonly #ending = new AbortController();
   readonly #stopListening: readonly (() => void)[];
 
@@ -109,6 +111,7 @@ export class Dispatcher implements AsyncDisposable {
   private constructor(deps: DispatcherDeps) {
     this.#deps = deps;
     this.#circuits = new Circuits(deps, (circuit) => this.#circuitChanged(circuit));
+    this.#health = new EndpointHealth(deps);
     this.#steps = new StepWriter(deps.publisher, this.#ending.signal);
     this.#stopListening = [
       deps.deliveries.onChange(() => this.#settle()),
@@ -330,9 +333,11 @@ export class Dispatcher implements AsyncDisposable {
       const circuit = this.#circuits.of(uid, target.url);
       line.sendsTo(circuit);
       if (!circuit.begin()) return 'circuit';
-      return await this.#sendThrough(circuit, () =>
+      const sent = await this.#sendThrough(circuit, () =>
         sendOnce(this.#deps, target, { created, sealedBody }, attempt, signal),
       );
+      this.#health.attempted(target.endpoint, sent.result.isDelivered);
+      return sent;
     } finally {
       line.leave();
       this.#settleLine(name);

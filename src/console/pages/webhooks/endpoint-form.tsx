@@ -1,0 +1,170 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { WebhookEndpoint } from '#client/index.ts';
+import { useChange } from '../../data/read.ts';
+import { ChoiceSet, TextArea, TextField } from '../../design/field.tsx';
+import { Dialog } from '../../design/overlay.tsx';
+import { ChangeForm } from '../../shell/change-form.tsx';
+import { OnlyOfFields } from '../../shell/filter.tsx';
+import { labelOfWebhook, webhookKinds, type WebhookKind } from './webhook-kinds.ts';
+
+/** A test is sent on request, whatever an endpoint takes. */
+const isChosen = (kind: WebhookKind): boolean => kind !== 'test';
+const kinds = webhookKinds.filter(isChosen);
+
+/** What the form holds: empty text is none. */
+interface Fields {
+  readonly url: string;
+  readonly name: string;
+  readonly kinds: readonly WebhookKind[];
+  readonly integration: string;
+  readonly connection: string;
+  /** One on each line; empty text keeps those that the endpoint has. */
+  readonly headers: string;
+  /** Seconds, with commas between them. */
+  readonly waits: string;
+  /** Days of failures; empty text is never. */
+  readonly disableAfter: string;
+}
+
+const bodyOf = ({ url, name, kinds: chosen, integration, connection, ...rest }: Fields) => ({
+  url,
+  ...(name === '' ? {} : { display_name: name }),
+  kinds: chosen.length === kinds.length ? null : chosen,
+  provider_config_key: integration === '' ? null : integration,
+  connection_id: connection === '' ? null : connection,
+  ...(rest.headers.trim() === '' ? {} : { headers: headersIn(rest.headers) }),
+  retry_waits_seconds: rest.waits.trim() === '' ? null : rest.waits.split(',').map(Number),
+  disable_after_days: rest.disableAfter.trim() === '' ? null : Number(rest.disableAfter),
+});
+
+/** `none` removes all; the gateway refuses a line that is no header, by its name. */
+function headersIn(text: string): Readonly<Record<string, string>> | null {
+  if (text.trim() === 'none') return null;
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = '', ...value] = line.split(':');
+      return [name.trim(), value.join(':').trim()];
+    }),
+  );
+}
+
+interface AddProps {
+  readonly onClose: () => void;
+}
+
+export function AddEndpoint({ onClose }: AddProps): JSX.Element {
+  const [fields, setFields] = useState<Fields>({
+    url: '',
+    name: '',
+    kinds,
+    integration: '',
+    connection: '',
+    headers: '',
+    waits: '',
+    disableAfter: '5',
+  });
+  const create = useChange(
+    (client) => client.request('POST /webhook-endpoints', { body: bodyOf(fields) }),
+    { done: 'The endpoint was added', onDone: onClose, showsFailure: true },
+  );
+  return (
+    <Dialog title="Add an endpoint" onClose={onClose}>
+      <ChangeForm change={create} verb="Add the endpoint">
+        <EndpointFields fields={fields} headerNames={[]} onChange={setFields} />
+      </ChangeForm>
+    </Dialog>
+  );
+}
+
+interface EditProps extends AddProps {
+  readonly endpoint: WebhookEndpoint;
+}
+
+export function EditEndpoint({ endpoint, onClose }: EditProps): JSX.Element {
+  const [fields, setFields] = useState<Fields>({
+    url: endpoint.url,
+    name: endpoint.display_name,
+    kinds: endpoint.kinds?.filter(isChosen) ?? kinds,
+    integration: endpoint.provider_config_key ?? '',
+    connection: endpoint.connection_id ?? '',
+    headers: '',
+    waits: endpoint.retry_waits_seconds?.join(', ') ?? '',
+    disableAfter: endpoint.disable_after_days?.toString() ?? '',
+  });
+  const save = useChange(
+    (client) =>
+      client.request('PATCH /webhook-endpoints/{id}', {
+        params: { id: endpoint.id },
+        body: bodyOf(fields),
+      }),
+    { done: 'The endpoint was saved', onDone: onClose, showsFailure: true },
+  );
+  return (
+    <Dialog title="Edit the endpoint" onClose={onClose}>
+      <ChangeForm change={save} verb="Save the endpoint">
+        <EndpointFields fields={fields} headerNames={endpoint.header_names} onChange={setFields} />
+      </ChangeForm>
+    </Dialog>
+  );
+}
+
+const kindChoices = kinds.map((value) => ({ value, label: labelOfWebhook(value) }));
+
+interface FieldsProps {
+  readonly fields: Fields;
+  /** Of the headers that the endpoint has. */
+  readonly headerNames: readonly string[];
+  readonly onChange: (fields: Fields) => void;
+}
+
+function EndpointFields({ fields, headerNames, onChange }: FieldsProps): JSX.Element {
+  const set = (changed: Partial<Fields>): void => onChange({ ...fields, ...changed });
+  return (
+    <>
+      <TextField
+        label="Address"
+        type="url"
+        value={fields.url}
+        isRequired
+        onInput={(url) => set({ url })}
+      />
+      <TextField label="Name" value={fields.name} onInput={(name) => set({ name })} />
+      <ChoiceSet
+        label="Kinds"
+        choices={kindChoices}
+        chosen={fields.kinds}
+        onChange={(chosen) => set({ kinds: chosen })}
+      />
+      <OnlyOfFields
+        integration={fields.integration}
+        connection={fields.connection}
+        onChange={set}
+      />
+      <TextArea
+        label="Headers"
+        rows={2}
+        hint={
+          headerNames.length === 0
+            ? 'Name: value, one on each line'
+            : `Name: value, one on each line, in place of ${headerNames.join(', ')}; empty keeps these, none removes them`
+        }
+        value={fields.headers}
+        onInput={(headers) => set({ headers })}
+      />
+      <TextField
+        label="Waits before retries"
+        hint="Seconds, such as 3, 60, 3600; empty: those of the environment"
+        value={fields.waits}
+        onInput={(waits) => set({ waits })}
+      />
+      <TextField
+        label="Disable after days of failures"
+        hint="1 to 30, with a notice to alert destinations; empty: never"
+        value={fields.disableAfter}
+        onInput={(disableAfter) => set({ disableAfter })}
+      />
+    </>
+  );
+}
