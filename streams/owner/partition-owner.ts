@@ -66,6 +66,7 @@ export interface OwnerDeps extends ProcessPorts {
   readonly entities: Codec<EntityValue>;
   readonly definitions: EntityDefinitions;
   readonly partitions: number;
+  readonly faultPoint?: (name: string) => void;
 }
 
 /**
@@ -351,7 +352,13 @@ export class PartitionOwner {
     const noted = { key: ownerKey, scope: '', kind: ownerKey, due: null };
     const last = this.#entityMessage({ ...noted, state: JSON.stringify(after) }, after.epoch, at);
     const batch = placed([...entities, last, ...addressed]);
+    const kinds = new Set(changes.map(({ kind }) => kind));
+    const reached = (point: string): void => {
+      for (const kind of kinds) this.#deps.faultPoint?.(`control:${point}-commit:${kind}`);
+    };
+    reached('before');
     const positions = await this.#writer.commit(batch);
+    reached('after');
     const first = positions.find(({ topic }) => topic === controlTopic)?.offset ?? 0;
     const next = first + entities.length + 1;
     this.#progress = { next, note: after, atEnd: at };

@@ -27,6 +27,8 @@ export interface ControlOwnersDeps extends Ports {
   /** Every kind whose commands may arrive. */
   readonly definitions: EntityDefinitions;
   readonly onLogIncomplete?: OnLogIncomplete;
+  /** `control:before-commit:<kind>` and `control:after-commit:<kind>`: around a transaction that changes such an entity. */
+  readonly faultPoint?: (name: string) => void;
 }
 
 /**
@@ -36,7 +38,7 @@ export interface ControlOwnersDeps extends Ports {
 export async function startControlOwners(
   deps: ControlOwnersDeps,
 ): Promise<InProcessOwners & AsyncDisposable> {
-  const { log, schemas, clock, logger, folder, definitions, onLogIncomplete } = deps;
+  const { log, schemas, clock, logger, folder, definitions, onLogIncomplete, faultPoint } = deps;
   const ownerDeps: OwnerDeps = {
     log,
     clock,
@@ -46,6 +48,7 @@ export async function startControlOwners(
     commands: await schemas.codec<CommandValue>(commandsTopic),
     entities: await schemas.codec<EntityValue>(controlTopic),
     partitions: await log.partitions(controlTopic),
+    ...(faultPoint === undefined ? {} : { faultPoint }),
   };
   const owners = new Map<number, PartitionOwner>();
   const held = new HeldPartitions((partition, signal) => {

@@ -112,23 +112,21 @@ describe('the trace of a request', () => {
   });
 
   it('contains a sync from its trigger to its webhook', () => {
-    // Without the log: this process owns the partition.
-    const command = 'decide sync';
-    const queued = `POST /sync/trigger > ${command} > process svc.runs.v1`;
-    const run = `${queued} > run sync contacts`;
+    // Without the log: this process owns the partition, and runs the sync.
+    const trigger = 'POST /sync/trigger';
+    const decided = `${trigger} > decide sync > process svc.runs.v1`;
+    const run = `${trigger} > run sync contacts`;
     const save = 'send svc.internal.record-commands.v1 > process svc.internal.record-commands.v1';
-    const ended = `${queued} > ${command} > process svc.runs.v1`;
     const expected = [
-      `POST /sync/trigger > ${command}`,
+      decided,
       run,
       `${run} > GET`,
       `${run} > ${save}`,
       `${run} > ${save} > process svc.records.v1`,
       // The barrier, before the end of the run.
-      `${queued} > ${save}`,
-      ended,
-      `${ended} > process svc.webhooks-out.v1`,
-      `${ended} > process svc.webhooks-out.v1 > POST`,
+      `${trigger} > ${save}`,
+      `${decided} > process svc.webhooks-out.v1`,
+      `${decided} > process svc.webhooks-out.v1 > POST`,
     ];
     expect([...pathsOf('sync')]).toEqual(expect.arrayContaining(expected));
   });

@@ -116,6 +116,7 @@ async function startRuns(
       timelines,
       payloads,
       direct,
+      faultPoint: createFaultPoint(faultPoint),
       coordination: services.coordination,
       operatorRequests: operatorRequests('svc.runners'),
       openHost: (run) => openHost(services, run),

@@ -22,6 +22,7 @@ serveThread(async ({ log, schemas, vault, clock, logger, faultPoint }, stack, da
       ...ports,
       folder: join(folders.state, 'control'),
       definitions,
+      faultPoint,
       onLogIncomplete: incompleteIn('control'),
     }),
   );

@@ -42,6 +42,8 @@ export type SyncCommand = CommandTime &
         readonly runId: string;
         readonly reset: boolean;
         readonly emptyCache: boolean;
+        /** The requesting process starts the run itself, at once. */
+        readonly runner?: string;
       }
     /** Only that run, where one is named. */
     | { readonly type: 'Cancel'; readonly runId?: string }
@@ -236,12 +238,24 @@ function trigger(
   command: Extract<InstanceCommand, { type: 'Trigger' }>,
   state: SyncInstance,
 ): SyncEvent[] {
-  if (!command.reset) return queue(state, command, 'api');
+  if (!command.reset) return queue(state, command, 'api').flatMap((one) => taken(one, command));
   const cancelled = cancel(state, command.at);
   const isReset = state.checkpoint !== null || state.lastSyncDate !== null;
   const reset: SyncEvent[] = isReset ? [{ type: 'InstanceReset' }] : [];
   const idle = { ...state, current: null };
   return [...cancelled, ...reset, ...queue(idle, command, 'api', command.emptyCache)];
+}
+
+/** A queued run that the requesting process has a slot for starts in the same decision. */
+function taken(
+  event: SyncEvent,
+  { runId, runner, at }: Extract<InstanceCommand, { type: 'Trigger' }>,
+): SyncEvent[] {
+  if (event.type !== 'RunQueued' || runner === undefined) return [event];
+  return [
+    { ...event, isTaken: true },
+    { type: 'RunStarted', runId, attempt: 1, at, runner },
+  ];
 }
 
 /** None while a run is queued or running: one run of an instance at a time. */

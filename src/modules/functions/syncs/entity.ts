@@ -152,13 +152,9 @@ function runStep(
   const action = runActions[event.type];
   const run = after.current;
   if (action === undefined || run === null) return null;
-  return {
-    ...ofRun(run, after),
-    action,
-    runId: run.runId,
-    attempt: run.attempt,
-    log_id: run.runId,
-  };
+  const step = { action, runId: run.runId, attempt: run.attempt, log_id: run.runId };
+  const isTaken = event.type === 'RunQueued' && event.isTaken === true;
+  return { ...ofRun(run, after), ...step, ...(isTaken ? { started_at: micros(event.at) } : {}) };
 }
 
 const runActions: Partial<Record<SyncEvent['type'], RunAction>> = {

@@ -60,6 +60,8 @@ export type SyncEvent =
       readonly startBy: Instant;
       readonly trigger: RunTrigger;
       readonly emptyCache: boolean;
+      /** It starts at once, in the process that triggers it. */
+      readonly isTaken?: true;
     }
   /** The previous attempt was lost: its runner stopped sending heartbeats or returned it. */
   | {

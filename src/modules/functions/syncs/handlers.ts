@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions, ControlPlane } from '#control-plane/control-plane.ts';
 import { commandTo, type CommandOf } from '#control-plane/entity.ts';
 import { connectionPathOf } from '#modules/connections/connections/entity.ts';
+import type { Connection } from '#modules/connections/connections/state.ts';
 import { syncRef, type SyncEntity } from './entity.ts';
-import { selectSyncs, type SyncSelection } from './queries.ts';
+import { selectSyncs, type SelectedInstances, type SyncSelection } from './queries.ts';
+import type { SyncInstance } from './state.ts';
 
 const parallelMax = 16;
 
@@ -13,12 +15,6 @@ export interface TriggerOptions {
   /** Together with `reset`: removes all records first. */
   readonly emptyCache: boolean;
 }
-
-export const triggerCommand = (how: TriggerOptions): CommandOf<SyncEntity> => ({
-  type: 'Trigger',
-  runId: randomUUID(),
-  ...how,
-});
 
 export const startCommand = (): CommandOf<SyncEntity> => ({
   type: 'Start',
@@ -30,22 +26,43 @@ export const startCommand = (): CommandOf<SyncEntity> => ({
  * Idempotency-Key gets the first response.
  * @throws GatewayError as `selectSyncs`
  */
-export async function commandSyncs(
+export function commandSyncs(
   control: ControlPlane,
   wanted: SyncSelection,
   command: () => CommandOf<SyncEntity>,
-  options: Pick<ExecuteOptions, 'idempotencyKey' | 'requestHash'> = {},
+  options: SyncCommandOptions = {},
 ): Promise<void> {
-  const { actor } = wanted;
+  return eachConnection(control, wanted, async ({ connection, instances }) => {
+    const commands = instances.map((instance) => [instance, command()] as const);
+    await askSyncs(control, connection, commands, { actor: wanted.actor, ...options });
+  });
+}
+
+export type SyncCommandOptions = Pick<ExecuteOptions, 'idempotencyKey' | 'requestHash'>;
+
+/** @throws GatewayError as `selectSyncs` */
+export async function eachConnection(
+  control: ControlPlane,
+  wanted: SyncSelection,
+  task: (selected: SelectedInstances) => Promise<void>,
+): Promise<void> {
   const queue = (await selectSyncs(control, wanted)).values();
   const worker = async (): Promise<void> => {
-    for (const { connection, instances } of queue) {
-      const path = connectionPathOf(connection);
-      const commands = instances.map(({ syncName, variant }) =>
-        commandTo(syncRef(path, syncName, variant), command()),
-      );
-      await control.askAll(commands, { actor, isDirect: true, ...options });
-    }
+    for (const selected of queue) await task(selected);
   };
   await Promise.all(Array.from({ length: parallelMax }, worker));
+}
+
+/** Resolves with the instances after the decision, in order; null = gone. */
+export function askSyncs(
+  control: ControlPlane,
+  connection: Connection,
+  commands: readonly (readonly [SyncInstance, CommandOf<SyncEntity>])[],
+  options: SyncCommandOptions & { readonly actor: string },
+): Promise<readonly (SyncInstance | null)[]> {
+  const path = connectionPathOf(connection);
+  const requests = commands.map(([{ syncName, variant }, command]) =>
+    commandTo(syncRef(path, syncName, variant), command),
+  );
+  return control.askAll(requests, { isDirect: true, ...options });
 }

@@ -13,7 +13,7 @@ import { formatFrequency, parseFrequency } from '../functions/frequency.ts';
 import { requireFunction } from '../functions/queries.ts';
 import { defineRoute } from '../services.ts';
 import { syncRef, type SyncEntity, syncEntity } from './entity.ts';
-import { commandSyncs, startCommand, triggerCommand } from './handlers.ts';
+import { commandSyncs, startCommand } from './handlers.ts';
 import { frequencyShape, statusesShape, variantShape } from './presenter.ts';
 import { presentSyncs, requireSync, selectSyncs, type SyncName } from './queries.ts';
 import { createInstance, removeInstance } from './reconcile.ts';
@@ -185,7 +185,7 @@ const triggerSyncs = defineRoute({
       syncs: body.syncs,
       actor: caller.actor,
     };
-    await commandSyncs(services.control, wanted, () => triggerCommand(how), idempotency);
+    await services.runs.triggerSyncs(wanted, how, idempotency);
     return { status: 200, body: { success: true } };
   },
 });

@@ -3,6 +3,8 @@ import type { Instant } from '#kernel/time.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import type { ActionRun } from '../../actions/state.ts';
 import type { DeployedFunction } from '../../functions/function.ts';
+import type { SyncCommandOptions, TriggerOptions } from '../../syncs/handlers.ts';
+import type { SyncSelection } from '../../syncs/queries.ts';
 import type { DryRunOrder } from '../runtime/dry-run-calls.ts';
 import type { BodyOwner } from './payload-store.ts';
 
@@ -77,6 +79,15 @@ export interface RunsClient {
    *   the thrown payload in `details.payload`.
    */
   triggerAction(request: ActionRequest, signal: AbortSignal): Promise<Json | undefined>;
+  /**
+   * Starts a run of every selected sync that has none, or queues it; with a reset also of those that have one.
+   * @throws GatewayError `unknown_provider_config` (400), `unknown_connection` (404), `no_syncs_found`
+   */
+  triggerSyncs(
+    wanted: SyncSelection,
+    how: TriggerOptions,
+    options?: SyncCommandOptions,
+  ): Promise<void>;
   /** Queues an asynchronous action, and resolves with the run's id once it is queued. */
   queueAction(request: ActionRequest, options: { readonly retries: number }): Promise<string>;
   /**

@@ -19,6 +19,7 @@ import type { ActionRequest, ChangesRequest, EventRequest, RunsClient } from './
 import type { DirectRuns, TakenRun } from './direct-runs.ts';
 import type { BodyOwner, PayloadStore } from './payload-store.ts';
 import type { RunCompletions } from './run-completions.ts';
+import { triggerSyncs } from './trigger-syncs.ts';
 
 export interface RunsClientDeps {
   readonly control: ControlPlane;
@@ -50,6 +51,8 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
       const called = { ...runTarget, kind: 'action', name, input, actor, depth } as const;
       return awaited(deps, called, { signal, waitMs: actionWaitMs, runId });
     },
+
+    triggerSyncs: (wanted, how, options) => triggerSyncs(deps, wanted, how, options),
 
     async queueAction(request, { retries }) {
       const ground = await findRunTarget(deps.control, request);

@@ -1,3 +1,4 @@
+import type { SyncInstance } from '../../syncs/state.ts';
 import type { Attempt } from '../ledger/events.ts';
 
 /** Body of an outcome, and its keyed hash in the ledger. */
@@ -28,9 +29,23 @@ export interface TakenRun extends Disposable {
   stop(): void;
 }
 
+/** A run of a sync with a reserved slot in this process. Disposing it releases the slot if the run has not started. */
+export interface TakenSync extends Disposable {
+  /** Name of the runner, for the owner. */
+  readonly runner: string;
+  /** Runs the sync, after the owner has accepted the start. */
+  begin(instance: SyncInstance): void;
+  /** The owner has ended the run: aborts the function. */
+  stop(): void;
+  /** Resolves when the slot is free again. */
+  readonly over: Promise<unknown>;
+}
+
 export interface RunTaker {
   /** Null when no slot is free: the run is then queued for any runner. */
   take(attempt: Attempt): TakenRun | null;
+  /** The same for the first attempt of a sync. */
+  takeSync(attempt: Attempt): TakenSync | null;
 }
 
 /** Connects requests for runs with the runner of the same process, where there is one. */
@@ -39,6 +54,10 @@ export class DirectRuns implements RunTaker {
 
   take(attempt: Attempt): TakenRun | null {
     return this.#taker?.take(attempt) ?? null;
+  }
+
+  takeSync(attempt: Attempt): TakenSync | null {
+    return this.#taker?.takeSync(attempt) ?? null;
   }
 
   /** Until disposed of. */

@@ -121,9 +121,9 @@ export function attemptOf(step: RunChanged): Attempt {
 const ends = new Set<string>(['succeeded', 'failed', 'cancelled', 'timed_out', 'interrupted']);
 export const isEnd = (action: string): boolean => ends.has(action);
 
-/** Queued by a process that runs it itself: an invoked run, started when it was queued. */
-export const isTaken = ({ kind, action, started_at }: RunStep): boolean =>
-  kind !== 'sync' && action === 'queued' && started_at !== null;
+/** Queued by a process that runs it itself, and started in the same decision. Later attempts of a sync have started, too. */
+export const isTaken = ({ action, attempt, started_at }: RunStep): boolean =>
+  action === 'queued' && attempt === 1 && started_at !== null;
 
 export const micros = (at: Instant): Micros => at * 1000;
 export const millis = (at: Micros): Instant => Math.floor(at / 1000);

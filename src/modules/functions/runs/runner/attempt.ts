@@ -43,6 +43,8 @@ export interface RunDeps extends ProcessPorts {
   openHost(run: HostRun): Promise<OpenedHost>;
   /** Heartbeat interval of a started run; default 15 s. */
   readonly heartbeatMs?: number;
+  /** `runs:after-start`, `runs:before-end`, `runs:after-end`: around the reports of a sync. */
+  readonly faultPoint?: (name: string) => void;
 }
 
 const heartbeatMs = 15_000;

@@ -14,7 +14,13 @@ import type { ReactorDeps } from '#streams/reactor/reactor.ts';
 import { startReactor } from '#streams/reactor/runner.ts';
 import { actionRunRef, type ActionRunEntity } from '../../actions/entity.ts';
 import { syncEntity, type SyncEntity } from '../../syncs/entity.ts';
-import type { DirectRuns, RunTaker, TakenRun, EndBody } from '../invocation/direct-runs.ts';
+import type {
+  DirectRuns,
+  RunTaker,
+  TakenRun,
+  TakenSync,
+  EndBody,
+} from '../invocation/direct-runs.ts';
 import { attemptOf, isEnd, isTaken, type Attempt, type RunChanged } from '../ledger/events.ts';
 import { executeUntilDecided, isStale, type RunDeps } from './attempt.ts';
 import {
@@ -213,24 +219,35 @@ class FunctionRunner implements RunTaker {
   }
 
   take(attempt: Attempt): TakenRun | null {
+    const slot = this.#reserve(attempt);
+    return slot === null ? null : localRun(this.#deps, attempt, slot);
+  }
+
+  takeSync(attempt: Attempt): TakenSync | null {
+    const slot = this.#reserve(attempt);
+    return slot === null ? null : localSync(this.#deps, attempt, slot);
+  }
+
+  /** A slot, if one is free now. */
+  #reserve(attempt: Attempt): RunSlot | null {
     const name = nameOf(attempt);
     if (this.#running.has(name)) return null;
     const leave = this.#gates[limiterOf(attempt)].tryEnter(attempt);
     if (leave === null) return null;
-    const deps = this.#deps;
     const abort = new AbortController();
     const { promise: done, resolve } = Promise.withResolvers<undefined>();
     this.#running.set(name, { abort, kind: attempt.kind, done });
-    return localRun(deps, attempt, {
+    return {
       runner: this.#runnerOf(attempt),
       abort,
       closing: this.#closing.signal,
+      done,
       over: () => {
         leave();
         this.#running.delete(name);
         resolve(undefined);
       },
-    });
+    };
   }
 
   #isLate({ startBy }: Attempt): boolean {
@@ -330,7 +347,28 @@ interface RunSlot {
   readonly abort: AbortController;
   /** Ends the last report when the process must stop. */
   readonly closing: AbortSignal;
+  /** Frees the slot. */
   readonly over: () => void;
+  /** Resolves when the slot is free. */
+  readonly done: Promise<unknown>;
+}
+
+/** A sync that this process has triggered. */
+function localSync(deps: RunDeps, attempt: Attempt, slot: RunSlot): TakenSync {
+  const { runner, abort, closing, over, done } = slot;
+  let hasBegun = false;
+  return {
+    runner,
+    over: done,
+    begin(instance) {
+      hasBegun = true;
+      void runSync(deps, attempt, instance, abort, closing).finally(over);
+    },
+    stop: () => abort.abort(new GatewayError('script_aborted')),
+    [Symbol.dispose]: () => {
+      if (!hasBegun) over();
+    },
+  };
 }
 
 /** A run for a caller in this process. */

@@ -43,6 +43,7 @@ export async function runSync(
 ): Promise<void> {
   const { runId, actor, functionName, operationId } = attempt;
   const ref = refOfSync(attempt);
+  deps.faultPoint?.('runs:after-start');
   const sync = { operationId, operationType: 'sync:run' as const, runId };
   const where = { environmentUid: instance.environmentUid, integration: instance.integrationKey };
   const operation = deps.logs.begin(
@@ -66,7 +67,9 @@ export async function runSync(
   const { ending, counts, positions, goesOn } = outcome;
   const result = { counts, positions, ...(await statusOf(deps, attempt, ending)), goesOn };
   const body: CommandOf<SyncEntity> = { type: 'RunEnded', ...named, ...result };
+  deps.faultPoint?.('runs:before-end');
   await report(deps, { ref, body, actor }, closing);
+  deps.faultPoint?.('runs:after-end');
   operation.end(...logEnd(ending, `Sync ${functionName}`));
 }
 

@@ -24,7 +24,7 @@ import type { HostCalls, RunContext, ValidationMode } from '#ports/sandbox.ts';
 import { functionTypeOf, type DeployedFunction } from '../../functions/function.ts';
 import { functionLogKey } from '../../functions/queries.ts';
 import type { RunCalls } from '../../services.ts';
-import { commandSyncs, startCommand, triggerCommand } from '../../syncs/handlers.ts';
+import { commandSyncs, startCommand } from '../../syncs/handlers.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
 import { readVariables } from '../../variables/handlers.ts';
 import type { Attempt } from '../ledger/events.ts';
@@ -113,7 +113,7 @@ function runtimeDeps(deps: HostDeps, run: HostRun, variables: Variables): Runtim
     checkpoint: checkpointOf(control, run),
     records,
     triggerAction: (call, ended) => runs.triggerAction({ ...call, environmentUid, actor }, ended),
-    syncs: syncCalls(control, environmentUid, actor),
+    syncs: syncCalls(deps, environmentUid, actor),
     variables: async () => (variables.length === 0 ? null : variables),
     http,
     coordination,
@@ -176,13 +176,17 @@ const triggerOptions = z.looseObject({
 });
 
 /** Other syncs of the environment, for functions that start them. */
-function syncCalls(control: HostDeps['control'], environmentUid: string, actor: string): SyncCalls {
+function syncCalls(
+  { control, runs }: Pick<HostDeps, 'control' | 'runs'>,
+  environmentUid: string,
+  actor: string,
+): SyncCalls {
   return {
     trigger: async ({ integrationKey, connectionId, name, variant }, options: JsonObject) => {
       const { reset = false, emptyCache = false } = triggerOptions.safeParse(options).data ?? {};
       const syncs = [{ name, variant: variant ?? 'base' }];
       const wanted = { environmentUid, integrationKey, connectionId, syncs, actor };
-      await commandSyncs(control, wanted, () => triggerCommand({ reset, emptyCache }));
+      await runs.triggerSyncs(wanted, { reset, emptyCache });
     },
     start: async ({ integrationKey, connectionId }, names) => {
       const syncs = names.map((name) => ({ name, variant: 'base' }));

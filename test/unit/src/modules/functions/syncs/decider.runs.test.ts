@@ -50,6 +50,27 @@ describe('a run', () => {
     expect(refusal(start({ runner: 'p2' }), stateAfter(...going))).toBe('stale_attempt');
   });
 
+  it('starts where it is triggered, in the same decision, if that process has a slot for it', () => {
+    const trigger = {
+      type: 'Trigger',
+      runId: 'r1',
+      at: t0,
+      reset: false,
+      emptyCache: false,
+    } as const;
+    const taken = { ...queued('r1'), isTaken: true } as const;
+    const begun = { ...started('r1'), at: t0, runner: 'p1' };
+    given(sync, created)
+      .when({ ...trigger, runner: 'p1' })
+      .then(taken, begun);
+    given(sync, ...going)
+      .when({ ...trigger, runId: 'r2', runner: 'p1' })
+      .then();
+    expect(refusal(start({ runner: 'p2' }), stateAfter(created, taken, begun))).toBe(
+      'stale_attempt',
+    );
+  });
+
   it('does not start after its start-by time', () => {
     const late = start({ at: t0 + hourMs + 1 });
     expect(refusal(late, stateAfter(created, queued('r1')))).toBe('stale_attempt');

@@ -4,7 +4,6 @@ import { GatewayError } from '#kernel/errors.ts';
 import { systemClock } from '#kernel/time.ts';
 import { functionRef } from '#modules/functions/functions/entity.ts';
 import { openHost } from '#modules/functions/runs/runtime/open-host.ts';
-import { commandSyncs, triggerCommand } from '#modules/functions/syncs/handlers.ts';
 import { createInstancesFor, reconcileSyncInstances } from '#modules/functions/syncs/reconcile.ts';
 import { openRunWorld, refOfConnection, until, type RunWorld } from '#test/support/worlds/runs.ts';
 import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
@@ -65,7 +64,7 @@ const run = async (name: string, how = { reset: false, emptyCache: false }) => {
     syncs: [{ name, variant: 'base' }],
     actor,
   };
-  await commandSyncs(world.node.control, wanted, () => triggerCommand(how));
+  await world.runs.triggerSyncs(wanted, how);
   return until(() => {
     const instance = world.syncOf(name);
     return instance?.current === null && instance.last?.runId !== before ? instance : null;
@@ -301,9 +300,7 @@ describe('a sync', () => {
       syncs: [{ name: 'endless', variant: 'base' }],
       actor,
     };
-    await commandSyncs(world.node.control, wanted, () =>
-      triggerCommand({ reset: false, emptyCache: false }),
-    );
+    await world.runs.triggerSyncs(wanted, { reset: false, emptyCache: false });
     await until(() => world.syncOf('endless')?.checkpoint !== null);
     const running = world.syncOf('endless')?.current?.runId;
     await world.deploy('sync', 'endless', sync('async () => {}'), {
@@ -329,9 +326,7 @@ describe('a sync', () => {
       syncs: [{ name: 'handed', variant: 'base' }],
       actor,
     };
-    await commandSyncs(world.node.control, wanted, () =>
-      triggerCommand({ reset: false, emptyCache: false }),
-    );
+    await world.runs.triggerSyncs(wanted, { reset: false, emptyCache: false });
     await until(() => world.syncOf('handed')?.checkpoint !== null);
     await runner[Symbol.asyncDispose]();
     runner = await world.startRunner(sandbox, { heartbeatMs: 100 });

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hourMs, systemClock } from '#kernel/time.ts';
-import { commandSyncs, triggerCommand } from '#modules/functions/syncs/handlers.ts';
 import { createInstancesFor } from '#modules/functions/syncs/reconcile.ts';
 import { openRunWorld, until, type RunWorld } from '#test/support/worlds/runs.ts';
 import { sharedSandbox } from '#test/support/worlds/shared-sandbox.ts';
@@ -42,9 +41,7 @@ const callsOf = async (name: string, status = 'succeeded'): Promise<string[]> =>
   const where = { environmentUid, integrationKey: 'crm', connectionId: 'acme', syncs, actor };
   const before = world.syncOf(name)?.last?.runId;
   const from = world.records.calls.length;
-  await commandSyncs(world.node.control, where, () =>
-    triggerCommand({ reset: false, emptyCache: false }),
-  );
+  await world.runs.triggerSyncs(where, { reset: false, emptyCache: false });
   const last = await until(() => {
     const instance = world.syncOf(name);
     return instance?.current === null && instance.last?.runId !== before ? instance.last : null;
