@@ -131,7 +131,8 @@ async function* byLink(settings: Settings, first: Config, request: Request) {
   for (;;) {
     throwIfAborted();
     const { response, requestUrl } = await request(config, relativeTo);
-    yield rowsOf(response, settings) as unknown[];
+    // An API may leave an empty list out.
+    yield (rowsOf(response, settings) ?? []) as unknown[];
     const link = linkOf(response, settings);
     await settings.on_page?.({ nextPageParam: link, response });
     // The last page of some providers links to itself.
@@ -161,7 +162,7 @@ function linkOf(response: Response, settings: Settings): string | undefined {
     ? linkTarget(String(response.headers['link'] ?? ''), rel)
     : valueAt(response.data, path);
   const link = isRecord(found) ? valueAt(found, 'href') : found;
-  return typeof link === 'string' && link.trim() !== '' ? link.trim() : undefined;
+  return typeof link === 'string' ? link.trim() || undefined : undefined;
 }
 
 function check(merged: object): Settings {

@@ -39,7 +39,7 @@ async function page(
     options.body ??
     `const seen = [];
      input.paginate.on_page = input.silent ? undefined : ({ nextPageParam, response }) => { seen.push(['on_page', nextPageParam ?? null, response.status]); };
-     for await (const rows of svc.paginate(input)) seen.push(['rows', rows ?? null]);
+     for await (const rows of svc.paginate(input)) seen.push(['rows', rows]);
      return seen;`;
   const input = { endpoint: '/items', paginate: {}, ...config };
   const context = { paginate: (options.defaults ?? null) as null };
@@ -248,10 +248,23 @@ describe('link', () => {
       ['on_page', 'https://other.test/v2/items?page=2', 200],
       ['rows', []],
       ['on_page', '/v2/items?page=3', 200],
-      ['rows', null],
+      ['rows', []],
       ['on_page', null, 200],
     ]);
   });
+
+  it.each([[{ next: '/items?page=2' }], [{ items: null, next: '/items?page=2' }]])(
+    'a page without rows at the path, %j, is an empty page: the loop body gets a list',
+    async (first) => {
+      const { seen } = await page([{ body: first }, { body: { items: rows(1) } }], {
+        paginate: { ...byBody, limit: undefined },
+      });
+      expect(seen.filter((row) => (row as unknown[])[0] === 'rows')).toEqual([
+        ['rows', []],
+        ['rows', rows(1)],
+      ]);
+    },
+  );
 
   it('reads a link whose name holds dots, as OData has it', async () => {
     const link = 'https://crm.example/rows?skip=1';
