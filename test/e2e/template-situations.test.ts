@@ -96,6 +96,14 @@ const defects: readonly {
     situation: 'resume after a kill',
     reason: /began with the first page again/,
   },
+  {
+    template: 'jira/issues',
+    file: 'shared/page-tokens.ts',
+    from: '!isResumed || status !== badRequest',
+    to: 'isResumed || status !== badRequest',
+    situation: 'refused position',
+    reason: /400/,
+  },
 ];
 
 let root: string;

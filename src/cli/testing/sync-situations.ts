@@ -1,3 +1,4 @@
+import type { Answer } from '#fake-providers/exchange.ts';
 import { reportedLimit } from '#fake-providers/limited.ts';
 import { filledUp } from '#fake-providers/objects/dataset.ts';
 import { changeTimeOf, type ObjectFixture } from '#fake-providers/objects/fixture.ts';
@@ -29,7 +30,9 @@ export function syncSituations(fixture: ObjectFixture): ReadonlyMap<string, Play
     ['resume after a kill', resumption],
   ];
   const played = all.filter(([name]) => name !== 'delete' || fixture.deletes.type !== 'none');
-  return new Map(fixture.webhooks.length === 0 ? played : [...played, ['webhooks', webhooks]]);
+  if (fixture.refused_positions.length > 0) played.push(['refused position', refusedPosition]);
+  if (fixture.webhooks.length > 0) played.push(['webhooks', webhooks]);
+  return new Map(played);
 }
 
 /** A situation's account, the fake's data and the fixture. */
@@ -82,12 +85,17 @@ export class SyncStage {
   }
 }
 
-/** An offset counts rows of the size that was asked for: there, only many documents are several pages. */
+/**
+ * An offset counts rows of the size that was asked for: there, only many documents are several pages. Where the API repeats
+ * its last page, that page is full: its length says nothing.
+ */
 function severalPages({ documents, lists, id }: ObjectFixture): readonly JsonObject[] {
-  const sizes = lists.flatMap(({ pagination, limit }) =>
-    pagination.type === 'offset' ? [limit?.max ?? documents.length] : [],
-  );
-  return filledUp(documents, id, Math.max(0, ...sizes) * 2 + 1);
+  const counts = lists.flatMap(({ pagination, limit }) => {
+    if (pagination.type !== 'offset') return [];
+    const size = limit?.max ?? documents.length;
+    return [pagination.repeats_last ? size * 2 : size * 2 + 1];
+  });
+  return filledUp(documents, id, Math.max(1, ...counts));
 }
 
 const livingOf = (records: readonly StoredRecord[]): StoredRecord[] =>
@@ -262,6 +270,56 @@ async function expiredToken(stage: SyncStage): Promise<void> {
     await stage.connect();
     await account.sync();
   }
+  await stage.expectAll();
+}
+
+/** Ends a run between two pages; no retry follows it. */
+const broken: Answer = { status: 418, body: { error: 'broken' } };
+
+/**
+ * A run that goes on where an interrupted one ended gets each refusal of the fixture: it reads everything again, at once
+ * or in the next run. So does a run whose token of changes is refused.
+ */
+async function refusedPosition(stage: SyncStage): Promise<void> {
+  const { fixture } = stage;
+  await stage.connect();
+  for (const refusal of fixture.refused_positions) {
+    await interruptedRun(stage);
+    await runRefused(stage, refusal);
+    if (!fixture.lists.some(({ delta }) => delta !== undefined)) continue;
+    await runRefused(stage, refusal);
+  }
+}
+
+/** A run from the start that ends after its first page. */
+async function interruptedRun({ api, account }: SyncStage): Promise<void> {
+  let asked = 0;
+  api.interrupt = () => {
+    asked += 1;
+    return asked === 1 ? null : broken;
+  };
+  const failure = await account.sync({ reset: true }).then(
+    () => null,
+    (error: unknown) => error as Error,
+  );
+  api.interrupt = () => null;
+  expectTrue(failure !== null, 'the run did not end after its first page');
+}
+
+/** A run whose first request is refused so, and one more if it leaves the list to it. */
+async function runRefused(stage: SyncStage, refusal: Answer): Promise<void> {
+  const { api, account } = stage;
+  let isRefused = false;
+  api.interrupt = () => {
+    if (isRefused) return null;
+    isRefused = true;
+    return refusal;
+  };
+  const listed = stage.pages.length;
+  await account.sync();
+  if (stage.pages.length === listed) await account.sync();
+  const [first] = stage.pages.slice(listed);
+  expectTrue(first?.isFirst === true, 'the function did not begin again');
   await stage.expectAll();
 }
 

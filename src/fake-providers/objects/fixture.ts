@@ -39,6 +39,8 @@ const pagination = z.discriminatedUnion('type', [
     /** Path of the number of all rows. */
     total: z.string().optional(),
     last: z.strictObject({ path: z.string(), value: z.boolean() }).optional(),
+    /** Behind the last page the API returns that page again. */
+    repeats_last: z.boolean().default(false),
   }),
   z.strictObject({
     type: z.literal('link'),
@@ -151,6 +153,12 @@ const deletes = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('none'), because: z.string().min(1) }),
 ]);
 
+const response = z.strictObject({
+  status: z.number().int().default(200),
+  headers: texts.default({}),
+  body: z.union([object, z.array(object), z.string()]).default({}),
+});
+
 const exchange = z.strictObject({
   method,
   endpoint: z.string().startsWith('/'),
@@ -160,11 +168,7 @@ const exchange = z.strictObject({
   /** JSON. */
   body: z.json().optional(),
   form: texts.optional(),
-  response: z.strictObject({
-    status: z.number().int().default(200),
-    headers: texts.default({}),
-    body: z.union([object, z.array(object), z.string()]).default({}),
-  }),
+  response,
 });
 
 const about = {
@@ -219,6 +223,8 @@ const objectFixture = z.strictObject({
   deleted_records: z.record(z.string(), z.array(z.string())).optional(),
   /** Where a run that was killed goes on; `start` where the API has no position to come back to. */
   resumes: z.enum(['checkpoint', 'start']).default('checkpoint'),
+  /** Responses to the position of an earlier run that is no longer valid: the function reads everything again. */
+  refused_positions: z.array(response).default([]),
   /** In a response `{token}` stands for a token of `delta` that lists what changes from now on. */
   exchanges: z.array(exchange).default([]),
   /** For a sync with `onWebhook`: sent in this order after a first run. */

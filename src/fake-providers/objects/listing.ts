@@ -47,7 +47,7 @@ export function listPage(page: PageRequest): ListedPage {
   const begin = positionOf(page, size);
   const since = filterTime(page);
   const rows = ordered(page, selected(page, begin, since));
-  const position = { ...begin, row: begin.row + rowsUpToCursor(page, rows) };
+  const position = { ...begin, row: firstRow(page, begin, rows, size) };
   const end = position.row + size;
   const mayBeEmpty = 'has_empty_pages' in rules.pagination && rules.pagination.has_empty_pages;
   const isEmpty =
@@ -97,6 +97,18 @@ function positionOf({ rules, sent }: PageRequest, size: number): Position {
   // A cursor that is an id is looked up among the rows.
   const isId = pagination.type === 'cursor' && pagination.path === undefined;
   return isId ? first : cursorPosition(text);
+}
+
+function firstRow(
+  page: PageRequest,
+  { row }: Position,
+  rows: readonly JsonObject[],
+  size: number,
+): number {
+  const { pagination } = page.rules;
+  const repeats = pagination.type === 'offset' && pagination.repeats_last;
+  if (repeats && row >= rows.length) return Math.max(0, Math.ceil(rows.length / size) - 1) * size;
+  return row + rowsUpToCursor(page, rows);
 }
 
 /** How many rows come before the page of a cursor that is the id of a document. */
