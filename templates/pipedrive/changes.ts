@@ -1,4 +1,5 @@
 import type { SvcSync } from 'svc';
+import { pagesFrom } from '../shared/page-tokens.js';
 
 interface ListOfChanges {
   /** Such as `persons`. */
@@ -12,25 +13,37 @@ interface ListOfChanges {
   onPage: (cursor: string) => Promise<void>;
 }
 
-/** Pages of what has changed since, by id: an object that changes meanwhile moves no other. */
-export const changedObjects = <Item>(
-  svc: Pick<SvcSync, 'paginate'>,
-  { type, params, since, cursor, onPage }: ListOfChanges,
-): AsyncGenerator<Item[]> =>
-  svc.paginate<Item>({
-    endpoint: `/api/v2/${type}`,
-    params: {
-      ...params,
-      updated_since: since || undefined,
-      sort_by: 'id',
-      sort_direction: 'asc',
-      cursor,
-    },
-    paginate: {
-      limit: 500,
-      on_page: async ({ nextPageParam: next }) => {
-        if (next !== undefined) await onPage(String(next));
+interface ListResponse<Item> {
+  data: Item[] | null;
+  additional_data?: { next_cursor?: string | null } | null;
+}
+
+/**
+ * Pages of what has changed since, by id: an object that changes meanwhile moves no other. No page of the documentation
+ * says how long a cursor is valid: where that of an interrupted run is refused, the list begins again.
+ */
+export async function* changedObjects<Item>(
+  svc: Pick<SvcSync, 'get'>,
+  { type, params, since, cursor: first, onPage }: ListOfChanges,
+): AsyncGenerator<Item[]> {
+  const pages = pagesFrom(first ?? '', async (cursor) => {
+    const { data: list } = await svc.get<ListResponse<Item>>({
+      endpoint: `/api/v2/${type}`,
+      params: {
+        ...params,
+        updated_since: since || undefined,
+        sort_by: 'id',
+        sort_direction: 'asc',
+        limit: 500,
+        cursor,
       },
-    },
-    retries: 5,
+      retries: 5,
+    });
+    const nextPageToken = list.additional_data?.next_cursor ?? null;
+    return { data: { items: list.data ?? [], nextPageToken } };
   });
+  for await (const { page, pageToken } of pages) {
+    yield page.items;
+    if (pageToken !== '') await onPage(pageToken);
+  }
+}

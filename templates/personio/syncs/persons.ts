@@ -2,13 +2,19 @@ import { createSync } from 'svc';
 import { z } from 'zod';
 import { Employee } from '../../models/hr.js';
 import { requestOf } from '../../shared/links.js';
+import { pagesFrom } from '../../shared/page-tokens.js';
 import { nextSince } from '../../shared/since.js';
 import { employeeOf, type PersonioPerson } from '../person.js';
+
+interface PersonsPage {
+  _data: PersonioPerson[];
+  _meta?: { links?: { next?: { href?: string | null } | null } };
+}
 
 const sync = createSync({
   description:
     'Persons that were changed since the last run; deleted ones are found by a run from the start',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['personio:persons:read'],
@@ -31,19 +37,20 @@ const sync = createSync({
       endpoint: '/v2/persons',
       params: { limit: 50, 'updated_at.gt': since || undefined },
     };
-    const pages = svc.paginate<PersonioPerson>({
-      ...(checkpoint?.page === undefined ? first : requestOf(checkpoint.page)),
-      paginate: {
-        type: 'link',
-        link_path_in_response_body: '_meta.links.next.href',
-        response_path: '_data',
-        on_page: async ({ nextPageParam: page }) => {
-          if (typeof page === 'string') await svc.saveCheckpoint({ since, nextSince: next, page });
-        },
-      },
-      retries: 5,
+    // No page of the documentation says how long an address is valid: where it is refused, the list begins again.
+    const pages = pagesFrom(checkpoint?.page ?? '', async (address) => {
+      const { data } = await svc.get<PersonsPage>({
+        ...(address === undefined ? first : requestOf(address)),
+        retries: 5,
+      });
+      return {
+        data: { persons: data._data, nextPageToken: data._meta?.links?.next?.href ?? null },
+      };
     });
-    for await (const persons of pages) await svc.batchSave(persons.map(employeeOf), 'Employee');
+    for await (const { page, pageToken } of pages) {
+      await svc.batchSave(page.persons.map(employeeOf), 'Employee');
+      if (pageToken !== '') await svc.saveCheckpoint({ since, nextSince: next, page: pageToken });
+    }
     if (since === '') await svc.trackDeletesEnd('Employee');
     await svc.saveCheckpoint({ since: next });
   },

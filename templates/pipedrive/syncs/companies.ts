@@ -8,7 +8,7 @@ import { companyOf, type PipedriveOrganization } from '../organization.js';
 const sync = createSync({
   description:
     'Organizations that were changed since the last run; deleted ones are found by a run from the start',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['contacts:read'],

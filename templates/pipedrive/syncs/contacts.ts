@@ -8,7 +8,7 @@ import { contactOf, type PipedrivePerson } from '../person.js';
 const sync = createSync({
   description:
     'Persons that were changed since the last run; deleted ones are found by a run from the start',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['contacts:read'],

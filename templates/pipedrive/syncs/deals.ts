@@ -9,7 +9,7 @@ const models = { Deal };
 
 const sync = createSync({
   description: 'Deals that were changed since the last run; deleted and archived ones are deleted',
-  version: '1.0.1',
+  version: '1.0.2',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['deals:read'],
