@@ -32,7 +32,8 @@ function accountOf(
 ): OwnAnswer['body'] {
   const account: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
-    withPath(account, pathOf(value), toldConfig[name] ?? 'told');
+    const made = /url$/i.test(name) ? 'https://told.example' : 'told';
+    withPath(account, pathOf(value), toldConfig[name] ?? made);
   }
   if (item === undefined) return account as JsonObject;
   const { path, prefer } = item;

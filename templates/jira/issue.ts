@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Ticket } from '../models/ticketing.js';
+import type { PageOf } from './site.js';
 
 /** A node of a document: its text, or its parts. */
 export interface DocumentNode {
@@ -22,7 +23,6 @@ const Person = z.object({ accountId: z.string() }).nullish();
 export const JiraIssue = z.object({
   id: z.string(),
   key: z.string(),
-  self: z.string(),
   fields: z.object({
     summary: z.string(),
     description: DocumentNode.nullish(),
@@ -60,7 +60,7 @@ const priorities: Readonly<Record<string, Ticket['priority']>> = {
   Lowest: 'low',
 };
 
-export const ticketOf = ({ id, key, self, fields }: JiraIssue): Ticket => ({
+export const ticketOf = ({ id, key, fields }: JiraIssue, pageOf: PageOf): Ticket => ({
   id,
   key,
   title: fields.summary,
@@ -73,7 +73,7 @@ export const ticketOf = ({ id, key, self, fields }: JiraIssue): Ticket => ({
   collection_id: fields.project.id,
   requester_id: fields.reporter?.accountId ?? null,
   assignee_ids: fields.assignee ? [fields.assignee.accountId] : [],
-  url: self,
+  url: pageOf(key),
   created_at: isoOf(fields.created),
   updated_at: isoOf(fields.updated),
   closed_at: fields.resolutiondate ? isoOf(fields.resolutiondate) : null,

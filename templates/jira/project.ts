@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { TicketCollection } from '../models/ticketing.js';
+import type { PageOf } from './site.js';
 
 /** A project as Jira returns it. */
 export const JiraProject = z.object({
@@ -8,15 +9,14 @@ export const JiraProject = z.object({
   name: z.string(),
   description: z.string().optional(),
   archived: z.boolean().optional(),
-  self: z.string(),
 });
 export type JiraProject = z.infer<typeof JiraProject>;
 
-export const collectionOf = (project: JiraProject): TicketCollection => ({
+export const collectionOf = (project: JiraProject, pageOf: PageOf): TicketCollection => ({
   id: project.id,
   key: project.key,
   name: project.name,
   description: project.description ?? null,
-  url: project.self,
+  url: pageOf(project.key),
   is_archived: project.archived ?? false,
 });

@@ -4,6 +4,7 @@ import { Ticket } from '../../models/ticketing.js';
 import { pagesFrom } from '../../shared/page-tokens.js';
 import { nextSince } from '../../shared/since.js';
 import { issueFields, ticketOf, type JiraIssue } from '../issue.js';
+import { pagesOfSite } from '../site.js';
 
 const dayMs = 86_400_000;
 /** Before the first issue of any site: Jira refuses a search without a bound. */
@@ -18,7 +19,7 @@ interface SearchPage {
 const sync = createSync({
   description:
     'Issues that were changed since the day before the last run; deleted ones are found by a run from the start',
-  version: '1.0.1',
+  version: '1.1.0',
   frequency: 'every 30 minutes',
   autoStart: true,
   scopes: ['read:jira-work'],
@@ -36,6 +37,7 @@ const sync = createSync({
     const since = checkpoint?.since ?? '';
     // A search takes days in the zone of the person, which may be a day behind.
     const next = checkpoint?.nextSince ?? dayOf(nextSince() - dayMs);
+    const pageOf = await pagesOfSite(svc);
     // A search has no deleted issues: those that a run from the start does not find are gone.
     if (since === '') await svc.trackDeletesStart('Ticket');
     const bound = since === '' ? `created >= "${firstDay}"` : `updated >= "${since}"`;
@@ -53,7 +55,8 @@ const sync = createSync({
       }),
     );
     for await (const { page, pageToken: token } of pages) {
-      await svc.batchSave(page.issues.map(ticketOf), 'Ticket');
+      const tickets = page.issues.map((issue) => ticketOf(issue, pageOf));
+      await svc.batchSave(tickets, 'Ticket');
       if (token !== '') await svc.saveCheckpoint({ since, nextSince: next, token });
     }
     if (since === '') await svc.trackDeletesEnd('Ticket');

@@ -2,6 +2,7 @@ import { createSync } from 'svc';
 import { z } from 'zod';
 import { TicketCollection } from '../../models/ticketing.js';
 import { collectionOf, type JiraProject } from '../project.js';
+import { pagesOfSite } from '../site.js';
 
 interface ProjectPage {
   values: JiraProject[];
@@ -10,7 +11,7 @@ interface ProjectPage {
 
 const sync = createSync({
   description: 'All projects; those that were archived, put into the trash or deleted are deleted',
-  version: '1.0.1',
+  version: '1.1.0',
   frequency: 'every 6 hours',
   autoStart: true,
   scopes: ['read:jira-work'],
@@ -19,6 +20,7 @@ const sync = createSync({
   checkpoint: z.object({ startAt: z.number() }),
 
   exec: async (svc) => {
+    const pageOf = await pagesOfSite(svc);
     await svc.trackDeletesStart('TicketCollection');
     let startAt = (await svc.getCheckpoint())?.startAt ?? 0;
     for (;;) {
@@ -33,7 +35,8 @@ const sync = createSync({
         },
         retries: 5,
       });
-      await svc.batchSave(page.values.map(collectionOf), 'TicketCollection');
+      const projects = page.values.map((project) => collectionOf(project, pageOf));
+      await svc.batchSave(projects, 'TicketCollection');
       // Not by a short page: Jira may lower its maximum.
       if (page.isLast || page.values.length === 0) break;
       startAt += page.values.length;
