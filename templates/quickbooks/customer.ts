@@ -5,7 +5,8 @@ import type { AccountingContact } from '../models/accounting.js';
 export const QuickbooksCustomer = z.object({
   Id: z.string(),
   DisplayName: z.string(),
-  Active: z.boolean(),
+  /** Left out: active. */
+  Active: z.boolean().nullish(),
   PrimaryEmailAddr: z.object({ Address: z.string().optional() }).optional(),
   PrimaryPhone: z.object({ FreeFormNumber: z.string().optional() }).optional(),
   MetaData: z.object({ CreateTime: z.string(), LastUpdatedTime: z.string() }),
@@ -21,6 +22,6 @@ export const contactOf = (customer: QuickbooksCustomer): AccountingContact => ({
   is_customer: true,
   is_supplier: false,
   tax_number: null,
-  is_active: customer.Active,
+  is_active: customer.Active ?? true,
   updated_at: customer.MetaData.LastUpdatedTime,
 });

@@ -7,7 +7,10 @@ export const Position = z.object({
   nextSince: z.string().optional(),
   /** The row at which an interrupted run goes on. */
   start: z.number().optional(),
+  /** Id of the row before it. */
+  last: z.string().optional(),
 });
+type Position = z.infer<typeof Position>;
 
 /** The version of the objects' shapes. */
 export const minorVersion = 75;
@@ -21,36 +24,49 @@ interface Query {
   /** Further conditions. */
   where: string[];
   since: string;
-  start: number;
+  position: RowPosition;
   /** Called after a page with the first row of the next one. */
-  savePosition: (start: number) => Promise<void>;
+  savePosition: (position: RowPosition) => Promise<void>;
 }
 
-/** Pages of what was changed since, by id: what changes meanwhile moves nothing else. */
-export async function* changed<Item>(
+type RowPosition = Pick<Position, 'start' | 'last'>;
+
+/**
+ * Pages of what was changed since, by id: what changes meanwhile moves nothing else. What is deleted meanwhile moves the
+ * rows behind it to pages that were read: each page begins with the last row of the one before. If that row is not there,
+ * the page before is read again.
+ */
+export async function* changed<Item extends { Id: string }>(
   svc: Pick<SvcSync, 'get'>,
-  { entity, where, since, start: first, savePosition }: Query,
+  { entity, where, since, position, savePosition }: Query,
 ): AsyncGenerator<Item[]> {
   const conditions = [
     ...where,
     ...(since === '' ? [] : [`MetaData.LastUpdatedTime >= '${since}'`]),
   ];
   const filter = conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`;
-  for (let start = first; ;) {
+  for (let { start = 1, last } = position; ;) {
+    const first = last === undefined ? start : start - 1;
     const { data } = await svc.get<{ QueryResponse: Record<string, Item[] | undefined> }>({
       endpoint: '/v3/company/${connectionConfig.realmId}/query',
       params: {
-        query: `select * from ${entity}${filter} orderby Id startposition ${start} maxresults ${pageSize}`,
+        query: `select * from ${entity}${filter} orderby Id startposition ${first} maxresults ${pageSize}`,
         minorversion: minorVersion,
       },
       retries: 5,
     });
     const items = data.QueryResponse[entity] ?? [];
+    if (last !== undefined && items[0]?.Id !== last) {
+      start = Math.max(1, start - pageSize);
+      last = undefined;
+      continue;
+    }
     if (items.length > 0) yield items;
     // The response has no sign of further pages.
     if (items.length < pageSize) return;
-    start += items.length;
-    await savePosition(start);
+    start = first + items.length;
+    last = items.at(-1)?.Id;
+    await savePosition({ start, last });
   }
 }
 

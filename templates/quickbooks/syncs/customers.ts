@@ -7,7 +7,7 @@ import { changed, Position } from '../query.js';
 const sync = createSync({
   description:
     'Customers that were changed since the last run; deleted ones are not active, those merged into others remain as they were',
-  version: '1.0.1',
+  version: '1.0.2',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['com.intuit.quickbooks.accounting'],
@@ -23,8 +23,8 @@ const sync = createSync({
       // Without it a query returns active customers alone.
       where: ['Active in (true, false)'],
       since,
-      start: checkpoint?.start ?? 1,
-      savePosition: (start) => svc.saveCheckpoint({ since, nextSince: next, start }),
+      position: checkpoint ?? {},
+      savePosition: (position) => svc.saveCheckpoint({ since, nextSince: next, ...position }),
     });
     for await (const customers of pages)
       await svc.batchSave(customers.map(contactOf), 'AccountingContact');

@@ -6,7 +6,7 @@ import { changed, deletedSince, Position } from '../query.js';
 
 const sync = createSync({
   description: 'Invoices that were changed or deleted since the last run',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['com.intuit.quickbooks.accounting'],
@@ -23,8 +23,8 @@ const sync = createSync({
       entity: 'Invoice',
       where: [],
       since,
-      start: checkpoint?.start ?? 1,
-      savePosition: (start) => svc.saveCheckpoint({ since, nextSince: next, start }),
+      position: checkpoint ?? {},
+      savePosition: (position) => svc.saveCheckpoint({ since, nextSince: next, ...position }),
     });
     for await (const invoices of pages) await svc.batchSave(invoices.map(invoiceOf), 'Invoice');
     if (since !== '') await svc.batchDelete(await deletedSince(svc, 'Invoice', since), 'Invoice');
