@@ -48,6 +48,7 @@ export class ObjectApi {
    */
   answersFromCases = false;
   readonly exchanged: Exchange[] = [];
+  #address = '';
   readonly #fixtures = new Map<string, ObjectFixture>();
   readonly #datasets = new Map<string, Dataset>();
   readonly #cases: readonly Exchange[];
@@ -95,7 +96,7 @@ export class ObjectApi {
     if (exchange !== null) {
       this.exchanged.push(exchange);
       const { status, headers, body } = exchange.response;
-      return { status, headers, body: this.#withToken(exchange, body) };
+      return { status, headers, body: this.#withAddress(sent, this.#withToken(exchange, body)) };
     }
     // A try of credentials is none of the requests of a function: it is no page and needs no fixture.
     if (isVerification(this.#verification, request, this.#ownParameters)) {
@@ -167,6 +168,15 @@ export class ObjectApi {
     return Object.fromEntries(
       Object.entries(body).map(([field, value]) => [field, value === '{token}' ? token : value]),
     );
+  }
+
+  /** `{address}` in a response is the address of webhooks that the function has sent. */
+  #withAddress({ query, body: sent }: SentParameters, body: Answer['body']): Answer['body'] {
+    const [address] =
+      /https?:[^"]+\?svcConnectionId=[^"]+/.exec(JSON.stringify([sent, ...query])) ?? [];
+    this.#address = address ?? this.#address;
+    const text = JSON.stringify(body).replaceAll('{address}', this.#address);
+    return JSON.parse(text) as Answer['body'];
   }
 
   #exchange(

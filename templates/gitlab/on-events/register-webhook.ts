@@ -2,10 +2,15 @@ import { createOnEvent } from 'svc';
 import { z } from 'zod';
 import { newSecret, webhookAddress } from '../../shared/webhooks.js';
 
+interface GitlabHook {
+  id: number;
+  url: string;
+}
+
 const onEvent = createOnEvent({
   description:
     'Registers a webhook of issues that are not confidential, merge requests and pushes of the project',
-  version: '1.0.1',
+  version: '1.0.2',
   event: 'post-connection-creation',
   metadata: z.object({
     project: z.string(),
@@ -17,10 +22,12 @@ const onEvent = createOnEvent({
     const { project } = await svc.getMetadata();
     const webhookSecret = newSecret();
     await svc.updateMetadata({ webhookSecret });
+    const endpoint = `/api/v4/projects/${encodeURIComponent(project)}/hooks`;
+    const address = await webhookAddress(svc);
     const { data } = await svc.post<{ id: number }>({
-      endpoint: `/api/v4/projects/${encodeURIComponent(project)}/hooks`,
+      endpoint,
       data: {
-        url: await webhookAddress(svc),
+        url: address,
         token: webhookSecret,
         issues_events: true,
         merge_requests_events: true,
@@ -30,6 +37,11 @@ const onEvent = createOnEvent({
       retries: 3,
     });
     await svc.updateMetadata({ webhookId: String(data.id) });
+    // An attempt whose response was lost has left a webhook.
+    const params = { per_page: 100 };
+    const { data: hooks } = await svc.get<GitlabHook[]>({ endpoint, params, retries: 3 });
+    for (const { id } of hooks.filter(({ id, url }) => url === address && id !== data.id))
+      await svc.delete({ endpoint: `${endpoint}/${id}`, retries: 3 });
   },
 });
 
