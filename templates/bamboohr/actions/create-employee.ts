@@ -9,7 +9,7 @@ const conflict = 409;
 
 const action = createAction({
   description: 'Creates an employee',
-  version: '1.1.0',
+  version: '1.1.1',
   input: z.object({
     first_name: z.string().min(1),
     last_name: z.string().min(1),
@@ -35,9 +35,13 @@ const action = createAction({
         },
         retries: 3,
       });
-      // The response has no body: the id is the end of the address of the employee.
-      const id = String(headers['location']).split('/').at(-1) ?? '';
-      return { id };
+      // The response has no body: the id is at the end of the address of the employee.
+      const address = String(headers['location'] ?? '');
+      const segment = address.split('/').filter(Boolean).at(-1) ?? '';
+      const id = /\d+/.exec(segment)?.[0];
+      if (id !== undefined) return { id };
+      const message = 'The employee is created, but BambooHR does not name the id';
+      throw new svc.ActionError({ type: 'id_unknown', message });
     } catch (error) {
       const { status, headers } = (error as Refusal).response ?? {};
       // Of a value that BambooHR does not take, such as an address that another employee has.
