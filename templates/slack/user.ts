@@ -10,10 +10,10 @@ export const SlackMember = z.object({
   tz: z.string().nullish(),
   updated: z.number().optional(),
   profile: z.object({
-    real_name: z.string().optional(),
-    display_name: z.string().optional(),
-    email: z.string().optional(),
-    title: z.string().optional(),
+    real_name: z.string().nullish(),
+    display_name: z.string().nullish(),
+    email: z.string().nullish(),
+    title: z.string().nullish(),
   }),
 });
 export type SlackMember = z.infer<typeof SlackMember>;

@@ -15,8 +15,9 @@ interface Refusal {
 const conflict = 409;
 
 const action = createAction({
-  description: 'Creates a folder',
-  version: '1.0.1',
+  description:
+    'Creates a folder. Where the response to a first attempt was lost, the second is refused as path_exists',
+  version: '1.0.2',
   scopes: ['files.content.write'],
   input: z.object({
     /** From the top: `/Plans/2026`. */

@@ -6,8 +6,9 @@ interface Refusal {
 }
 
 const action = createAction({
-  description: 'Creates a folder in the drive of the person',
-  version: '1.0.0',
+  description:
+    'Creates a folder in the drive of the person. Where the response to a first attempt was lost, the second is refused as name_in_use',
+  version: '1.0.1',
   scopes: ['Files.ReadWrite'],
   input: z.object({
     name: z.string().min(1).max(255),
@@ -19,7 +20,7 @@ const action = createAction({
   exec: async (svc, { name, parent_id: parent }) => {
     try {
       const { data } = await svc.post<{ id: string; webUrl?: string }>({
-        endpoint: `/v1.0/me/drive/${parent === undefined ? 'root' : `items/${parent}`}/children`,
+        endpoint: `/v1.0/me/drive/${parent === undefined ? 'root' : `items/${encodeURIComponent(parent)}`}/children`,
         data: { name, folder: {}, '@microsoft.graph.conflictBehavior': 'fail' },
         retries: 3,
       });

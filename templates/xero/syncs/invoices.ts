@@ -5,8 +5,9 @@ import { invoiceOf, type XeroInvoice } from '../invoice.js';
 import { changed, Position } from '../lists.js';
 
 const sync = createSync({
-  description: 'Invoices and bills that were changed or deleted since the last run',
-  version: '1.0.0',
+  description:
+    'Invoices and bills that were changed or deleted since the last run. A new due date of one that is partly paid is no change: a run from the start finds it',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['accounting.invoices.read'],
