@@ -6,8 +6,8 @@ import { timeOffOf, type DeelTimeOff } from '../time-off.js';
 
 const sync = createSync({
   description:
-    'Time off requests that were changed since the last run; deleted ones are found by a run from the start',
-  version: '1.0.0',
+    'Time off requests that were changed since the last run, of people with an active employment; deleted ones are found by a run from the start',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['time-off:read'],
