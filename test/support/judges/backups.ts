@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { recordsTopic, headsTopic, type StreamHeadValue } from '#modules/records/model/events.ts';
 import type { EventLog } from '#ports/event-log.ts';
+import { consumerGroups } from '#streams/consumer-groups.ts';
 import { topics } from '#streams/topics.ts';
 import { openLogOf } from '../processes/deployment.ts';
 import type { CrmConnection } from '../worlds/crm-world.ts';
@@ -43,6 +44,21 @@ async function messagesIn(log: EventLog, topic: string, partition: number) {
       const text = value === null ? null : Buffer.from(value).subarray(frameBytes).toString('hex');
       found.push({ key, headers: { ...headers }, timestamp, value: text });
     }
+  }
+  return found;
+}
+
+/** Every message of the log of a stopped gateway, by topic and partition, and the positions of groups. */
+export async function messagesOf(dataDir: string): Promise<unknown> {
+  await using opened = await openLogOf(dataDir);
+  const found: Record<string, unknown> = {};
+  for (const topic of Object.keys(topics)) {
+    for (let partition = 0; partition < (await opened.log.partitions(topic)); partition += 1) {
+      found[`${topic}/${partition}`] = await messagesIn(opened.log, topic, partition);
+    }
+  }
+  for (const [group, { topic }] of Object.entries(consumerGroups)) {
+    found[group] = [...(await opened.log.committed(group, topic))];
   }
   return found;
 }

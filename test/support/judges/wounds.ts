@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import type { CrmWorld } from '../worlds/crm-world.ts';
 import type { Random } from './random.ts';
 
-/** Kinds of files of a data folder with its snapshots (`data/`, `snapshots/`), and the paths of each. */
+/** Kinds of files of a data folder with its snapshots and backups (`data/`, `snapshots/`, `backups/`), and their paths. */
 const kindsOfFiles = {
   'log file': /^data\/log\/log\.sqlite$/,
   'write-ahead file': /^data\/log\/log\.sqlite-wal$/,
@@ -15,6 +15,7 @@ const kindsOfFiles = {
   'data of tables': /^data\/clickhouse\/.*\/data\.bin$/,
   'files of tables': /^data\/clickhouse\//,
   snapshots: /^snapshots\//,
+  'files of backups': /^backups\/.*\.(?:json|log)$/,
 } as const;
 
 export type KindOfFile = keyof typeof kindsOfFiles;

@@ -1,4 +1,5 @@
 import { CannotStart } from '#kernel/cannot-start.ts';
+import { GatewayError } from '#kernel/errors.ts';
 import type { Batch, EventLog, Position, TopicSpec } from '#ports/event-log.ts';
 import { mustHaveAcknowledged } from './acknowledged-ends.ts';
 import { readPlace } from './client.ts';
@@ -68,6 +69,13 @@ function checkTables(directory: string): void {
     if (formatOf(db) !== formatVersions.current) {
       const message = `The event log in ${directory} has another format: start the service of this release on it first.`;
       throw new CannotStart(message);
+    }
+    // Their indexes have no checksums.
+    for (const table of ['topics', 'partitions', 'group_positions', 'schemas']) {
+      const found = db.prepare(`PRAGMA integrity_check(${table})`).get()?.['integrity_check'];
+      if (found === 'ok') continue;
+      const message = `The event log is corrupt: its table ${table}: ${String(found)}.`;
+      throw new GatewayError('log_corrupt', { message });
     }
     addRowCrc(db);
     checkSmallTables(db);
