@@ -39,4 +39,7 @@ export interface Schemas {
    * @throws GatewayError `log_corrupt`: no frame, or an unknown schema
    */
   decodeWritten(bytes: Uint8Array): WrittenValue;
+
+  /** The Avro schema that the id names, as JSON; null: there is none. That of a value that was read is always known. */
+  definition(id: number): string | null;
 }

@@ -65,6 +65,7 @@ export function openSchemas(registry: Registry, folder: URL = schemasFolder): Sc
     },
     codecOf: <T>(topic: string, definition: object) => register<T>(registry, topic, definition),
     decodeWritten: (bytes) => written.decode(bytes),
+    definition: (id) => registry.definition(id),
   };
 }
 

@@ -85,6 +85,7 @@ const patientSchemas = (schemas: Schemas, execute: Execute): Schemas => ({
   codecOf: <T>(topic: string, definition: object) =>
     execute(() => schemas.codecOf<T>(topic, definition)),
   decodeWritten: (bytes) => schemas.decodeWritten(bytes),
+  definition: (id) => schemas.definition(id),
 });
 
 /** Rejects once no broker has responded for this long. */

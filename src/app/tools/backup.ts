@@ -11,7 +11,9 @@ import { BackupFolder, type Backup } from '#modules/extensions/log-transfer/back
 import { takeBackup } from '#modules/extensions/log-transfer/backup.ts';
 import type { Transfer } from '#modules/extensions/log-transfer/export.ts';
 import { restoreLog, verifyBackups } from '#modules/extensions/log-transfer/restore.ts';
-import { isErasable } from '#ports/event-log.ts';
+import type { LogSnapshot } from '#modules/extensions/log-transfer/snapshot.ts';
+import { openTimeSnapshot } from '#modules/extensions/log-transfer/time-snapshot.ts';
+import { isErasable, type TopicSpec } from '#ports/event-log.ts';
 import type { Config } from '../config/config.ts';
 import { version } from '../config/version.ts';
 import {
@@ -21,6 +23,7 @@ import {
   foldersOf,
   hasLog,
   makeFolders,
+  type Folders,
 } from '../process/folders.ts';
 import { LogCorruption } from '../process/log-corruption.ts';
 import { createLogger } from '../process/logger.ts';
@@ -52,27 +55,47 @@ const niceness = 10;
  */
 export async function backUp(config: Config, path: string): Promise<BackupSummary> {
   const folders = foldersOf(config.dataDir);
-  if (config.logUrl.kind !== 'embedded') {
-    throw new CannotStart(
-      'SVC_LOG_URL: backups are of the embedded log; copy one in Kafka with svc log export.',
-    );
-  }
-  if (!hasLog(folders)) {
-    const message = `SVC_DATA_DIR: ${folders.log} has no event log. Name the data folder of a service.`;
-    throw new CannotStart(message);
-  }
-  setPriority(niceness);
   const corruption = new LogCorruption(folders);
   const topics = topicSpecs(config.partitions);
-  const erasable = topics.filter(isErasable);
+  await using stack = new AsyncDisposableStack();
   try {
-    using snapshot = await openLogSnapshot({ directory: folders.log, erasable });
+    const snapshot =
+      config.logUrl.kind === 'embedded'
+        ? stack.use(await openEmbeddedSnapshot(folders, topics))
+        : await openServedSnapshot(stack, config, { folders, corruption, topics });
     const madeAt = systemClock.now();
+    setPriority(niceness);
     const folder = resolve(path);
     return summaryOf(await takeBackup({ snapshot, madeAt, folder, version: version(), topics }));
   } catch (error) {
     throw isOfFolder(error) ? error : corruption.causeOf(error);
   }
+}
+
+function openEmbeddedSnapshot(folders: Folders, topics: readonly TopicSpec[]) {
+  if (hasLog(folders)) {
+    return openLogSnapshot({ directory: folders.log, erasable: topics.filter(isErasable) });
+  }
+  const message = `SVC_DATA_DIR: ${folders.log} has no event log. Name the data folder of a service.`;
+  throw new CannotStart(message);
+}
+
+interface ServedInput {
+  readonly folders: Folders;
+  readonly corruption: LogCorruption;
+  readonly topics: readonly TopicSpec[];
+}
+
+async function openServedSnapshot(
+  stack: AsyncDisposableStack,
+  config: Config,
+  { folders, corruption, topics }: ServedInput,
+): Promise<LogSnapshot> {
+  const logger = createLogger(config.logLevel, 'log');
+  const clock = systemClock;
+  const deps = { folders, corruption, clock, logger, node: randomUUID() };
+  const { log, schemas } = await openMainLog(stack, { ...config, readOnly: 'yes' }, deps);
+  return openTimeSnapshot({ log, schemas, topics, clock });
 }
 
 const isOfFolder = (error: unknown): boolean =>

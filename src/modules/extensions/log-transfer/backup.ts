@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '#kernel/errors.ts';
+import { recordsTopic } from '#modules/records/model/events.ts';
 import { isErasable, type ReadMessage, type TopicSpec } from '#ports/event-log.ts';
 import {
   BackupFolder,
@@ -45,7 +46,7 @@ export async function takeBackup(input: BackupInput): Promise<Backup> {
   const groups = await groupsOf(snapshot);
   const specs = input.topics
     .filter(({ name }) => !leftBehind.has(name))
-    .sort((one, other) => Number(isErasable(other)) - Number(isErasable(one)));
+    .sort((one, other) => hurryOf(one) - hurryOf(other));
   const { topics, bytes } = await folder.writeData(file, async (append) => {
     const writer = new PartWriter(snapshot, append);
     await writer.write(magic);
@@ -68,6 +69,12 @@ export async function takeBackup(input: BackupInput): Promise<Backup> {
   };
   await folder.add(backup, list);
   return backup;
+}
+
+/** Read first: topics of which compaction may soon remove what the snapshot has. */
+function hurryOf({ name, cleanup }: TopicSpec): number {
+  if (isErasable({ cleanup })) return 0;
+  return cleanup.policy === 'compact' && name !== recordsTopic ? 1 : 2;
 }
 
 /** @throws GatewayError `conflict` */
