@@ -12,6 +12,7 @@ import kafkajs, { type Kafka } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startKafkaCluster, type KafkaCluster } from '#test/services/kafka-cluster.ts';
 import { serviceUrl } from '#test/services/url.ts';
+import { daysLater } from '#test/support/processes/days-later.ts';
 import {
   eventually,
   openCrmWorld,
@@ -108,6 +109,28 @@ describe('the service with the rights that it lists', () => {
     });
     await admin.disconnect();
     expect(described[0]?.partitions.map(({ replicas }) => replicas.length)).toEqual([3, 3, 3, 3]);
+  });
+
+  it('deletes decided commands after a day, and groups of its own', async () => {
+    await world.restart(undefined, daysLater(2));
+    const admin = as('gateway').admin();
+    await admin.connect();
+    const starts = async (): Promise<number> => {
+      const offsets = await admin.fetchTopicOffsets(inKafka('svc.internal.record-commands.v1'));
+      return Math.max(...offsets.map(({ low }) => Number(low)));
+    };
+    expect(await eventually(starts, (start) => start > 0)).toBeGreaterThan(0);
+    const groupId = `${prefix}.dev.contacts-projection`;
+    const member = as('gateway').consumer({ groupId });
+    await member.connect();
+    await member.subscribe({ topic: inKafka('svc.records.v1') });
+    await member.run({ eachMessage: () => Promise.resolve() });
+    await member.disconnect();
+    await admin.deleteGroups([groupId]);
+    await admin.disconnect();
+    crm.account.contacts = [{ id: 'c-1', name: 'Ada King' }];
+    expect(await crm.run('contacts')).toMatchObject({ success: true });
+    await world.restart();
   });
 
   it('goes on without one of three brokers', async () => {

@@ -108,6 +108,8 @@ function propertiesOf(
     'super.users': 'User:ANONYMOUS;User:admin',
     'log.dirs': data,
     'auto.create.topics.enable': false,
+    // A test moves the clock of its gateway.
+    'log.message.timestamp.after.max.ms': String(2n ** 63n - 1n),
     'message.max.bytes': 16_777_216,
     'replica.fetch.max.bytes': 16_777_216,
     'offsets.topic.replication.factor': nodeCount,

@@ -17,6 +17,7 @@ const operationTypes = {
   AlterConfigs: AclOperationTypes.ALTER_CONFIGS,
   Read: AclOperationTypes.READ,
   Write: AclOperationTypes.WRITE,
+  Delete: AclOperationTypes.DELETE,
 } as const;
 
 /** What a principal may do with the resources of a name, or of names that begin with it. */
@@ -28,8 +29,8 @@ export interface Right {
 }
 
 /**
- * All that the service does at the brokers: it creates and checks its topics, reads and writes them, and keeps
- * positions of its groups in transactions. Cluster-wide it needs nothing.
+ * All that the service does at the brokers: it creates and checks its topics, reads and writes them, keeps positions of
+ * its groups in transactions, and deletes groups without positions that have ended. Cluster-wide it needs nothing.
  */
 export function serviceRights(prefix: string): readonly Right[] {
   const names = new Names(prefix);
@@ -52,8 +53,9 @@ export function serviceRights(prefix: string): readonly Right[] {
       'Read',
       'Write',
     ]),
+    own('topic', 'svc.internal.', ['Delete']),
     own('group', '', ['Describe', 'Read']),
-    own('group', 'svc.', ['Describe', 'Read']),
+    own('group', 'svc.', ['Describe', 'Read', 'Delete']),
     own('transactional-id', '', ['Describe', 'Write']),
     own('transactional-id', 'svc.', ['Describe', 'Write']),
   ];
