@@ -99,6 +99,11 @@ export interface GroupHandler {
   revoked(partitions: readonly number[]): void | Promise<void>;
 }
 
+export interface JoinOptions {
+  /** False: no member commits positions, and the group ends with its last member. Default true. */
+  readonly hasPositions?: boolean;
+}
+
 export interface Membership extends AsyncDisposable {
   readonly group: string;
 }
@@ -168,7 +173,12 @@ export interface EventLog extends AsyncDisposable {
    * number has at most one holder at a time among live members. The handler may be called before the promise
    * resolves.
    */
-  join(group: string, topics: readonly string[], handler: GroupHandler): Promise<Membership>;
+  join(
+    group: string,
+    topics: readonly string[],
+    handler: GroupHandler,
+    options?: JoinOptions,
+  ): Promise<Membership>;
 
   /** Committed positions of the group for a topic, by partition; a partition without one is absent. */
   committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>;

@@ -4,7 +4,7 @@ import { GatewayError, isOutage } from '#kernel/errors.ts';
 import { overridden } from '#kernel/overridden.ts';
 import { isOver, retrying } from '#kernel/retry.ts';
 import type { Coordination, Lease } from '#ports/coordination.ts';
-import type { EventLog, Membership } from '#ports/event-log.ts';
+import type { EventLog, GroupHandler, Membership } from '#ports/event-log.ts';
 import type { Insert, ProjectionStore } from '#ports/projection-store.ts';
 import type { TopicName } from '../topics.ts';
 import type { ProjectionTables, TableSet } from './define.ts';
@@ -92,7 +92,7 @@ class RunningProjector implements SharedProjector {
 
   async join(): Promise<void> {
     const { log, group, topic } = this.#deps;
-    this.#membership = log.join(group, [topic], {
+    const handler: GroupHandler = {
       assigned: (partitions) => {
         this.#assigned = new Set([...this.#assigned, ...partitions]);
         void this.#restart();
@@ -101,7 +101,9 @@ class RunningProjector implements SharedProjector {
         this.#assigned = this.#assigned.difference(new Set(partitions));
         return this.#restart();
       },
-    });
+    };
+    // Positions are stored beside the rows.
+    this.#membership = log.join(group, [topic], handler, { hasPositions: false });
     await this.#membership;
   }
 

@@ -1,11 +1,14 @@
 /* oxlint-disable typescript/no-unsafe-member-access -- a test looks into any answer */
 import '#test/support/processes/with-services.ts';
+import kafkajs from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openClickHouseStore } from '#adapters/projection-store/clickhouse.ts';
+import { serviceUrl } from '#test/services/url.ts';
 import {
   startClickHouseFront,
   type ClickHouseFront,
 } from '#test/support/fakes/clickhouse-front.ts';
+import { deploymentEnv } from '#test/support/processes/deployment.ts';
 import type { RunningGateway } from '#test/support/processes/gateway.ts';
 import {
   eventually,
@@ -21,16 +24,21 @@ import {
   rowOfContact,
   rowsOnceAre,
 } from '#test/support/worlds/custom-projection.ts';
+import { brokersOf, openTestLog } from '#test/support/worlds/kafka-open.ts';
+import { readAll } from '#test/support/worlds/log.ts';
 
 let clickhouse: ClickHouseFront;
 let world: CrmWorld;
 /** Both project into the same tables; the second one is killed. */
 let nodes: readonly [RunningGateway, RunningGateway];
+/** Of its topics and groups. */
+let prefix: string;
 const connections: CrmConnection[] = [];
 beforeAll(async () => {
   clickhouse = await startClickHouseFront();
   world = await openCrmWorld({ env: { SVC_CLICKHOUSE_URL: clickhouse.url }, beside: [{}] });
   nodes = [world.gateway, world.beside[0]!];
+  prefix = deploymentEnv(world.gateway.dataDir)['SVC_TOPIC_PREFIX']!;
   for (let made = 0; made < 4; made += 1) connections.push(await world.connect());
   await save('Ada', 40);
 });
@@ -38,6 +46,20 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]();
   await clickhouse[Symbol.asyncDispose]();
 });
+
+/** Names of the consumer groups of this projection. */
+async function groups(): Promise<string[]> {
+  const brokers = brokersOf(serviceUrl('kafka'));
+  const admin = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING }).admin();
+  await admin.connect();
+  try {
+    const { groups: all } = await admin.listGroups();
+    const names = all.map(({ groupId }) => groupId);
+    return names.filter((name) => name.startsWith(`${prefix}.dev.contacts-`)).sort();
+  } finally {
+    await admin.disconnect();
+  }
+}
 
 /** Each connection gets so many contacts. While partitions move a trigger may be answered 503. */
 async function save(name: string, count: number): Promise<void> {
@@ -116,7 +138,8 @@ describe('a projection of a project that two nodes share', () => {
     expect(await activeGeneration()).toBe(2);
   });
 
-  it('leaves no table, position or step of a migration when it is deleted', async () => {
+  it('leaves no table, position, step of a migration or consumer group when it is deleted', async () => {
+    expect(await groups()).toContain(`${prefix}.dev.contacts-projection-g2`);
     succeeded(await nodes[0].call('DELETE', '/custom-projections/contacts'));
     await using store = await openClickHouseStore({ url: clickhouse.url });
     const left = async (): Promise<string[]> => {
@@ -131,6 +154,14 @@ describe('a projection of a project that two nodes share', () => {
     expect(await eventually(left, (found) => found.length === 0)).toEqual([]);
     const { accountKey: key } = nodes[0];
     expect((await nodes[0].call('GET', '/projections/dev.contacts', { key })).status).toBe(404);
+    expect(await eventually(groups, (found) => found.length === 0)).toEqual([]);
+  });
+
+  it('is a tombstone on the topic of projections', async () => {
+    await using opened = await openTestLog(serviceUrl('kafka'), { prefix });
+    const messages = await readAll(opened.log, 'svc.projections.v1');
+    const last = messages.findLast(({ key }) => key === 'dev.contacts');
+    expect(last).toMatchObject({ value: null, headers: { ce_type: 'svc.projection.forgotten' } });
   });
 
   it('is another one when it is deployed once more', async () => {

@@ -72,7 +72,8 @@ function patientLog(log: EventLog, execute: Execute): EventLog {
         await batches.return?.();
       }
     },
-    join: (group, topics, handler) => execute(() => log.join(group, topics, handler)),
+    join: (group, topics, handler, options) =>
+      execute(() => log.join(group, topics, handler, options)),
     committed: (group, topic) => execute(() => log.committed(group, topic)),
     commit: (positions) => execute(() => log.commit(positions)),
     deleteBefore: (position) => execute(() => log.deleteBefore(position)),

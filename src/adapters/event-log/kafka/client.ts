@@ -8,6 +8,7 @@ import type {
   EventLog,
   FollowOptions,
   GroupHandler,
+  JoinOptions,
   Membership,
   PartitionMessages,
   Position,
@@ -186,7 +187,12 @@ export class KafkaClient implements EventLog {
     return this.#readTo(from, end, options);
   }
 
-  async join(group: string, topics: readonly string[], handler: GroupHandler): Promise<Membership> {
+  async join(
+    group: string,
+    topics: readonly string[],
+    handler: GroupHandler,
+    { hasPositions = true }: JoinOptions = {},
+  ): Promise<Membership> {
     const inKafka = topics.map((topic) => this.#inKafka(topic));
     const counts = await Promise.all(topics.map((topic) => this.partitions(topic)));
     const partitions = counts[0] ?? 0;
@@ -200,6 +206,7 @@ export class KafkaClient implements EventLog {
         group: this.#inKafka(group),
         topics: inKafka,
         partitions,
+        hasPositions,
         sessionTimeoutMs: this.#options.sessionTimeoutMs,
         trouble: this.#options.trouble,
         asideConnection: this.#connection,

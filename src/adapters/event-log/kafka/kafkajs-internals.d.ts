@@ -158,6 +158,8 @@ declare module 'kafkajs/src/broker/index.js' {
       memberId: string;
     }): Promise<unknown>;
     leaveGroup(options: { groupId: string; memberId: string }): Promise<unknown>;
+    /** Resolves also where a group was refused. */
+    deleteGroups(groupIds: readonly string[]): Promise<unknown>;
     offsetCommit(options: {
       groupId: string;
       groupGenerationId: number;

@@ -21,6 +21,8 @@ interface GroupOptions {
   readonly group: string;
   readonly topics: readonly string[];
   readonly partitions: number;
+  /** As `JoinOptions`. */
+  readonly hasPositions: boolean;
   /** The coordinator drops a member that is silent for this long. */
   readonly sessionTimeoutMs: number;
   readonly trouble: GroupTrouble;
@@ -91,12 +93,14 @@ export class KafkaMembership implements Membership {
     await this.#running;
     const memberId = this.#memberId;
     const options = this.#options;
-    const { group, asideConnection, trouble } = options;
+    const { group, hasPositions, asideConnection, trouble } = options;
     trouble.left(this.group);
     if (memberId === '') return;
-    const leaving = asideConnection.atCoordinator(coordinatorKind.group, group, (broker) =>
-      broker.leaveGroup({ groupId: group, memberId }),
-    );
+    const leaving = asideConnection.atCoordinator(coordinatorKind.group, group, async (broker) => {
+      await broker.leaveGroup({ groupId: group, memberId });
+      // Refused while others are members. After a crash the broker removes the empty group itself.
+      if (!hasPositions) await broker.deleteGroups([group]);
+    });
     // Without it the others wait until the session has expired.
     const ended = leaving.catch(() => undefined);
     await Promise.race([ended, sleep(leaveTimeoutMs, undefined, { ref: false })]);
