@@ -7,6 +7,7 @@ import type {
   Projection as Shown,
   ProjectionGeneration,
 } from '#client/index.ts';
+import { counted } from '#kernel/counted.ts';
 import { useRead, useChange } from '../../data/read.ts';
 import { pathOf, useParts } from '../../data/route.ts';
 import { useSort } from '../../data/sort.ts';
@@ -29,7 +30,7 @@ export function Projections(): JSX.Element {
   return (
     <Page
       title="Projections"
-      about="Tables that are read by the API, fed from topics. Each can be rebuilt from the log while it is read."
+      about="Tables that the API and queries read, fed from topics. Each can be rebuilt from the log while it is read. Those of projects bear the name of their environment."
     >
       <LoadedState query={query}>
         {({ data }) => (
@@ -103,6 +104,7 @@ export function Projection(): JSX.Element {
             {shown.generations.map((generation) => (
               <Generation
                 key={generation.generation}
+                name={shown.name}
                 generation={generation}
                 isRead={generation.generation === shown.active_generation}
               />
@@ -114,7 +116,15 @@ export function Projection(): JSX.Element {
   );
 }
 
-type Change = 'rebuild' | 'verify' | 'switch' | 'rollback' | 'pause' | 'resume' | 'discard';
+type Change =
+  | 'rebuild'
+  | 'verify'
+  | 'switch'
+  | 'force'
+  | 'rollback'
+  | 'pause'
+  | 'resume'
+  | 'discard';
 
 const texts: Readonly<Record<Change, readonly [verb: string, about: string]>> = {
   rebuild: [
@@ -128,6 +138,10 @@ const texts: Readonly<Record<Change, readonly [verb: string, about: string]>> = 
   switch: [
     'Switch',
     'The verified generation is read from now on. The former one is kept for a rollback.',
+  ],
+  force: [
+    'Switch anyway',
+    'The generation that failed for some records is read from now on: their rows are no longer shown. The former one is kept for a rollback.',
   ],
   rollback: ['Roll back', 'The former generation is read again.'],
   pause: [
@@ -147,6 +161,8 @@ function request(client: Client, change: Change, shown: Shown) {
       return client.request('POST /projections/{name}/verify', { params });
     case 'switch':
       return client.request('POST /projections/{name}/switch', { params });
+    case 'force':
+      return client.request('POST /projections/{name}/switch', { params, body: { force: true } });
     case 'rollback':
       return client.request('POST /projections/{name}/rollback', { params });
     case 'pause':
@@ -188,6 +204,7 @@ function stepsOf(shown: Shown): readonly Change[] {
     case 'building':
       return ['pause', 'discard'];
     case 'ready':
+      if (other.new_failures !== null) return ['force', 'verify', 'pause', 'discard'];
       return other.verification?.state === 'passed'
         ? ['switch', 'verify', 'pause', 'discard']
         : ['verify', 'pause', 'discard'];
@@ -218,7 +235,7 @@ function Actions({ projection }: { readonly projection: Shown }): JSX.Element {
         <ConfirmChange
           title={`${texts[open][0]} ${projection.name}?`}
           verb={texts[open][0]}
-          isDangerous={open === 'discard' || open === 'rollback'}
+          isDangerous={open === 'discard' || open === 'rollback' || open === 'force'}
           change={{ ...change, mutate: () => change.mutate(open) }}
           onClose={() => {
             change.reset();
@@ -233,24 +250,27 @@ function Actions({ projection }: { readonly projection: Shown }): JSX.Element {
 }
 
 interface GenerationProps {
+  /** Of its projection. */
+  readonly name: string;
   readonly generation: ProjectionGeneration;
   readonly isRead: boolean;
 }
 
-function Generation({ generation: shown, isRead }: GenerationProps): JSX.Element {
+function Generation({ name, generation: shown, isRead }: GenerationProps): JSX.Element {
   const percent = Math.round(shown.progress * 100);
   return (
     <div class="card">
       <div class="card-head">
         <h2>
           Generation {shown.generation}
-          {isRead ? ', read by the API' : ''}
+          {isRead ? ', which is read' : ''}
           {isRead && shown.state === 'building' ? ' while it is filled' : ''}
         </h2>
         <StateBadge state={shown.is_paused ? 'paused' : shown.state} />
       </div>
       <div class="card-body stack">
         {shown.failure !== null && <Notice tone="bad">{shown.failure}</Notice>}
+        {shown.new_failures !== null && <HeldBack name={name} count={shown.new_failures} />}
         {shown.progress < 1 && (
           <label class="field">
             <span class="label number">
@@ -282,6 +302,25 @@ function Generation({ generation: shown, isRead }: GenerationProps): JSX.Element
         <Partitions generation={shown} />
       </div>
     </div>
+  );
+}
+
+/** Why a generation does not replace the one that is read. @param name such as `dev.contacts` */
+function HeldBack({ name, count }: { readonly name: string; readonly count: number }): JSX.Element {
+  const at = name.lastIndexOf('.');
+  return (
+    <Notice tone="warn">
+      <p>
+        Not switched: its mapping failed for {counted(count, 'record')} of which the table that is
+        read has rows. Deploy a corrected mapping, or switch anyway.
+      </p>
+      <p>
+        They are named by{' '}
+        <code>
+          svc projections failures {name.slice(at + 1)} -e {name.slice(0, at)}
+        </code>
+      </p>
+    </Notice>
   );
 }
 

@@ -120,6 +120,15 @@ const generation = representation<ShownGeneration>()({
     (one) => isoMillisOrNull(one.generation.switchedAt),
   ],
   failure: [z.string().nullable(), (one) => one.generation.failure],
+  new_failures: [
+    z
+      .int()
+      .nullable()
+      .describe(
+        'Number of records that the active generation has rows of and this one failed to map: it does not replace the active one by itself. Null: nothing holds it back.',
+      ),
+    ({ generation: { state, newFailures } }) => (state === 'ready' ? (newFailures ?? null) : null),
+  ],
   verification: [
     verification.schema.nullable().describe('Its last verification; null without one.'),
     ({ generation: { verification: found }, partitions: { length: partitions } }) =>

@@ -55,6 +55,7 @@ describe('the table of projections', () => {
     ready_at: null,
     switched_at: null,
     failure: null,
+    new_failures: null,
     verification: null,
   };
 
