@@ -111,6 +111,30 @@ describe('the service with the rights that it lists', () => {
     expect(described[0]?.partitions.map(({ replicas }) => replicas.length)).toEqual([3, 3, 3, 3]);
   });
 
+  it('goes on after a day where it may not delete decided commands', async () => {
+    const deny = {
+      resourceType: kafkajs.AclResourceTypes.TOPIC,
+      resourceName: inKafka('svc.internal.'),
+      resourcePatternType: kafkajs.ResourcePatternTypes.PREFIXED,
+      principal: 'User:gateway',
+      host: '*',
+      operation: kafkajs.AclOperationTypes.DELETE,
+      permissionType: kafkajs.AclPermissionTypes.DENY,
+    };
+    const admin = as('admin').admin();
+    await admin.connect();
+    await admin.createAcls({ acl: [deny] });
+    await world.restart(undefined, daysLater(2));
+    await eventually(
+      async () => world.gateway.log.join('\n'),
+      (log) => log.includes('decided commands could not be deleted'),
+    );
+    crm.account.contacts = [{ id: 'c-1', name: 'Ada King' }];
+    expect(await crm.run('contacts')).toMatchObject({ success: true });
+    await admin.deleteAcls({ filters: [deny] });
+    await admin.disconnect();
+  });
+
   it('deletes decided commands after a day, and groups of its own', async () => {
     await world.restart(undefined, daysLater(2));
     const admin = as('gateway').admin();
@@ -128,8 +152,6 @@ describe('the service with the rights that it lists', () => {
     await member.disconnect();
     await admin.deleteGroups([groupId]);
     await admin.disconnect();
-    crm.account.contacts = [{ id: 'c-1', name: 'Ada King' }];
-    expect(await crm.run('contacts')).toMatchObject({ success: true });
     await world.restart();
   });
 

@@ -326,14 +326,19 @@ export class PartitionOwner implements AsyncDisposable {
   }
 
   async #deleteDecided(): Promise<void> {
-    const { clock, log } = this.#services;
+    const { clock, log, logger } = this.#services;
     if (clock.now() - this.#deletedAt < commandsDeletedEveryMs) return;
     this.#deletedAt = clock.now();
     const { partition, streams } = this.#held;
     const passes = streams.withPasses().flatMap((stream) => stream.passes);
     const next = Math.min(this.#acked.command, ...passes.map((pass) => pass.savedOffset)) + 1;
-    const offset = await deletableBefore(this.#services, partition, next);
-    if (offset > 0) await log.deleteBefore({ topic: recordCommandsTopic, partition, offset });
+    try {
+      const offset = await deletableBefore(this.#services, partition, next);
+      if (offset > 0) await log.deleteBefore({ topic: recordCommandsTopic, partition, offset });
+    } catch (err) {
+      // Commands are decided all the same, also where the brokers do not let their user delete.
+      logger.warn({ err, partition }, 'decided commands could not be deleted');
+    }
   }
 }
 
