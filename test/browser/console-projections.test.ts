@@ -101,6 +101,7 @@ describe('projections in the console', () => {
     expect(await active()).toBeGreaterThan(before);
     expect(await projectedRows(opened.gateway, names)).toEqual([]);
     await step('Roll back');
+    expect(await active()).toBe(before);
     expect(await projectedRows(opened.gateway, names)).toEqual([['second name']]);
   });
 
@@ -112,10 +113,10 @@ describe('projections in the console', () => {
     succeeded(await opened.gateway.call('DELETE', '/custom-projections/contacts'));
     await seen(/The projection "dev.contacts" does not exist/);
     await looksRight('deleted');
-    // The browser notes each refusal.
-    opened.complaints.length = 0;
     await open('/account/projections');
     await link('records').waitFor();
     expect(await link('dev.contacts').count()).toBe(0);
+    // The browser notes each refusal.
+    opened.complaints.length = 0;
   });
 });

@@ -1,11 +1,12 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import type {
-  Projection as ProjectionSummary,
-  Client,
-  Projection as Shown,
-  ProjectionGeneration,
+import {
+  ApiError,
+  type Client,
+  type Projection as ProjectionSummary,
+  type Projection as Shown,
+  type ProjectionGeneration,
 } from '#client/index.ts';
 import { counted } from '#kernel/counted.ts';
 import { useRead, useChange } from '../../data/read.ts';
@@ -88,7 +89,10 @@ const columnsOf = (path: (page: string) => string): readonly Column<ProjectionSu
 export function Projection(): JSX.Element {
   const { can, path } = useAccess();
   const [, name = ''] = useParts();
-  const query = useRead('GET /projections/{name}', { params: { name } }, { everyMs: 2_000 });
+  const read = useRead('GET /projections/{name}', { params: { name } }, { everyMs: 2_000 });
+  // Deleted while it is shown.
+  const isGone = read.error instanceof ApiError && read.error.code === 'not_found';
+  const query = isGone ? { ...read, data: undefined } : read;
   const data = query.data?.data;
   return (
     <Page
@@ -315,7 +319,7 @@ function HeldBack({ name, count }: { readonly name: string; readonly count: numb
         read has rows. Deploy a corrected mapping, or switch anyway.
       </p>
       <p>
-        They are named by{' '}
+        List the failures with{' '}
         <code>
           svc projections failures {name.slice(at + 1)} -e {name.slice(0, at)}
         </code>
