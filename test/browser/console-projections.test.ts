@@ -1,5 +1,5 @@
-/* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-return, typescript/no-unsafe-call
-   -- a test looks into any answer */
+/* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-return, typescript/no-unsafe-call,
+   typescript/no-unsafe-assignment -- a test looks into any answer */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { takeUnread } from '#test/support/judges/answers.ts';
 import { eventually, succeeded } from '#test/support/worlds/crm-world.ts';

@@ -1,45 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openClickHouseStore } from '#adapters/projection-store/clickhouse.ts';
+import { eventually, succeeded } from '#test/support/worlds/crm-world.ts';
 import {
-  eventually,
-  openCrmWorld,
-  succeeded,
-  type CrmConnection,
-  type CrmWorld,
-} from '#test/support/worlds/crm-world.ts';
-import {
-  contactNames,
-  deployProjection,
-  projectedRows,
+  contactsNamed,
+  figures,
+  openProjectionWorld,
   rowOfContact,
-  rowsOnceAre,
+  type ProjectionWorld,
 } from '#test/support/worlds/custom-projection.ts';
 
-const contacts = (count: number, name: string) =>
-  Array.from({ length: count }, (_, n) => ({ id: `c-${n}`, name: `${name} ${n}` }));
-
-let world: CrmWorld;
-let crm: CrmConnection;
+let opened: ProjectionWorld;
 beforeAll(async () => {
-  world = await openCrmWorld();
-  crm = await world.connect();
-  crm.account.contacts = contacts(500, 'Ada');
-  expect(await crm.run('contacts')).toMatchObject({ success: true });
-  succeeded(await deployProjection(world.gateway, 'contacts', contactNames(rowOfContact())));
+  opened = await openProjectionWorld({ contacts: contactsNamed('Ada', 500) });
+  await opened.deploy(rowOfContact());
 });
-afterAll(() => world[Symbol.asyncDispose]());
-
-const figures = 'SELECT toUInt32(count()), toUInt32(uniqExact(id)) FROM contacts';
+afterAll(() => opened[Symbol.asyncDispose]());
 
 describe('a projection of a project', () => {
   it.each(['custom-projector:before-insert', 'custom-projector:after-insert'])(
     'neither misses nor doubles a row after a kill at %s',
     async (point) => {
-      expect(await rowsOnceAre(world.gateway, figures, [[500, 500]])).toEqual([[500, 500]]);
-      await world.restart(undefined, { SVC_TEST_FAULT_POINT: point });
+      expect(await opened.rowsOnceAre(figures, [[500, 500]])).toEqual([[500, 500]]);
+      await opened.world.restart(undefined, { SVC_TEST_FAULT_POINT: point });
+      const { crm, world } = opened;
       const { exited } = world.gateway;
-      crm.account.contacts = [...contacts(400, point), { id: 'c-more', name: 'More' }];
+      crm.account.contacts = [...contactsNamed(point, 400), { id: 'c-more', name: 'More' }];
       await crm.trigger('contacts').catch(() => undefined);
       await exited;
       await world.restart();
@@ -47,23 +33,21 @@ describe('a projection of a project', () => {
         () => crm.records('Contact', { filter: 'added' }),
         ({ records }) => records.some(({ id }) => id === 'c-more'),
       ).catch(() => crm.run('contacts'));
-      expect(await rowsOnceAre(world.gateway, figures, [[401, 401]])).toEqual([[401, 401]]);
+      expect(await opened.rowsOnceAre(figures, [[401, 401]])).toEqual([[401, 401]]);
       const named = `SELECT toUInt32(countIf(startsWith(name, '${point}'))) FROM contacts`;
-      expect(await projectedRows(world.gateway, named)).toEqual([[400]]);
-      crm.account.contacts = contacts(500, 'Ada');
-      expect(await crm.run('contacts')).toMatchObject({ success: true });
+      expect(await opened.rows(named)).toEqual([[400]]);
+      await opened.save(contactsNamed('Ada', 500));
     },
   );
 
   it('is read without a gap while a changed mapping is built under load', async () => {
-    const { gateway } = world;
-    expect(await rowsOnceAre(gateway, figures, [[500, 500]])).toEqual([[500, 500]]);
+    const { gateway } = opened.world;
+    expect(await opened.rowsOnceAre(figures, [[500, 500]])).toEqual([[500, 500]]);
     let isOver = false;
     let rounds = 0;
     const write = async (): Promise<void> => {
       for (; !isOver; rounds += 1) {
-        crm.account.contacts = contacts(500 + rounds, `Round ${rounds}`);
-        expect(await crm.run('contacts')).toMatchObject({ success: true });
+        await opened.save(contactsNamed(`Round ${rounds}`, 500 + rounds));
       }
     };
     const counts: number[] = [];
@@ -81,28 +65,27 @@ describe('a projection of a project', () => {
     };
     const load = [write(), read()];
     await sleep(500);
-    const loud = contactNames(rowOfContact('change.record.name.toUpperCase()'));
-    succeeded(await deployProjection(gateway, 'contacts', loud));
+    await opened.deploy(rowOfContact('change.record.name.toUpperCase()'));
     const isLoud =
       'SELECT toUInt32(count() > 0 AND countIf(name != upper(name)) = 0) FROM contacts';
-    expect(await rowsOnceAre(gateway, isLoud, [[1]])).toEqual([[1]]);
+    expect(await opened.rowsOnceAre(isLoud, [[1]])).toEqual([[1]]);
     await sleep(500);
     isOver = true;
     await Promise.all(load);
     expect(Math.min(...counts)).toBeGreaterThanOrEqual(500);
     const total = 499 + rounds;
-    expect(await rowsOnceAre(gateway, figures, [[total, total]])).toEqual([[total, total]]);
+    expect(await opened.rowsOnceAre(figures, [[total, total]])).toEqual([[total, total]]);
   });
 
   it('leaves no table, view, position or step of a migration', async () => {
-    const { gateway } = world;
-    succeeded(await gateway.call('DELETE', '/custom-projections/contacts'));
+    const { gateway } = opened.world;
+    await opened.delete();
     await eventually(
       () => gateway.call('POST', '/sql', { body: { query: 'SELECT 1 FROM contacts' } }),
       ({ status }) => status !== 200,
     );
     await sleep(1_000);
-    await world.restart(async (dataDir) => {
+    await opened.world.restart(async (dataDir) => {
       await using store = await openClickHouseStore({ url: `embedded:${dataDir}/clickhouse` });
       const names = async (sql: string): Promise<string[]> =>
         (await store.queryRows<{ name: string }>(sql)).map(({ name }) => name);

@@ -1,41 +1,34 @@
 /* oxlint-disable typescript/no-unsafe-assignment -- a test looks into any answer */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  eventually,
-  openCrmWorld,
-  succeeded,
-  type CrmConnection,
-  type CrmWorld,
-} from '#test/support/worlds/crm-world.ts';
+import { eventually, succeeded } from '#test/support/worlds/crm-world.ts';
 import {
   contactNames,
   deployProjection,
   listedProjection,
+  openProjectionWorld,
   projectedRows,
   rowOfContact,
   rowsOnceAre,
+  type ProjectionWorld,
 } from '#test/support/worlds/custom-projection.ts';
 
-let world: CrmWorld;
-let crm: CrmConnection;
+const contacts = [
+  { id: 'c-1', name: 'Ada' },
+  { id: "c-2'; DROP TABLE contacts; --\\", name: 'Gr\tace\n\\N \u0000 \u{1f600} `"' },
+  { id: 'c-3', name: 'Edith' },
+];
+let opened: ProjectionWorld;
 beforeAll(async () => {
-  world = await openCrmWorld();
-  crm = await world.connect();
-  crm.account.contacts = [
-    { id: 'c-1', name: 'Ada' },
-    { id: "c-2'; DROP TABLE contacts; --\\", name: 'Gr\tace\n\\N \u0000 \u{1f600} `"' },
-    { id: 'c-3', name: 'Edith' },
-  ];
-  expect(await crm.run('contacts')).toMatchObject({ success: true });
+  opened = await openProjectionWorld({ contacts });
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => opened[Symbol.asyncDispose]());
 
 const deploy = async (name: string, map: string): Promise<void> => {
-  succeeded(await deployProjection(world.gateway, name, contactNames(map)));
+  succeeded(await deployProjection(opened.world.gateway, name, contactNames(map)));
 };
 const failing = (name: string, count: number) =>
   eventually(
-    () => listedProjection(world.gateway, name),
+    () => listedProjection(opened.world.gateway, name),
     (one) => one?.failed_records === count,
   );
 /** For one record; the others as usual. */
@@ -53,7 +46,11 @@ describe('a hostile projection', () => {
     'system.tables',
   ])('is refused by its name: %s', async (name) => {
     const path = encodeURIComponent(name);
-    const { status } = await deployProjection(world.gateway, path, contactNames(rowOfContact()));
+    const { status } = await deployProjection(
+      opened.world.gateway,
+      path,
+      contactNames(rowOfContact()),
+    );
     expect(status).toBeGreaterThanOrEqual(400);
     expect(status).toBeLessThan(500);
   });
@@ -61,17 +58,17 @@ describe('a hostile projection', () => {
   it('keeps texts of any characters, and those of another environment apart', async () => {
     await deploy('texts', rowOfContact());
     const names = 'SELECT id, name FROM texts ORDER BY id';
-    const expected = crm.account.contacts.map(({ id, name }) => [id, name]);
-    expect(await rowsOnceAre(world.gateway, names, expected)).toEqual(expected);
-    const prod = { key: world.gateway.prodKey };
-    const { data } = succeeded(await world.gateway.call('GET', '/custom-projections', prod));
+    const expected = contacts.map(({ id, name }) => [id, name]);
+    expect(await rowsOnceAre(opened.world.gateway, names, expected)).toEqual(expected);
+    const prod = { key: opened.world.gateway.prodKey };
+    const { data } = succeeded(await opened.world.gateway.call('GET', '/custom-projections', prod));
     expect(data).toEqual([]);
     const other = contactNames("({ ...change.record, id: 'prod' })");
     const path = '/custom-projections/texts';
-    succeeded(await world.gateway.call('PUT', path, { ...prod, body: other }));
-    expect(await rowsOnceAre(world.gateway, names, expected)).toEqual(expected);
-    succeeded(await world.gateway.call('DELETE', path, prod));
-    expect(await projectedRows(world.gateway, names)).toEqual(expected);
+    succeeded(await opened.world.gateway.call('PUT', path, { ...prod, body: other }));
+    expect(await rowsOnceAre(opened.world.gateway, names, expected)).toEqual(expected);
+    succeeded(await opened.world.gateway.call('DELETE', path, prod));
+    expect(await projectedRows(opened.world.gateway, names)).toEqual(expected);
   });
 
   it('may make 10,000 rows of a record', async () => {
@@ -80,7 +77,9 @@ describe('a hostile projection', () => {
       `Array.from({ length: 10_000 }, (_, n) => ({ ...${rowOfContact()}, length: n }))`,
     );
     const count = 'SELECT toUInt32(count()), toUInt32(uniqExact(length)) FROM many';
-    expect(await rowsOnceAre(world.gateway, count, [[30_000, 10_000]])).toEqual([[30_000, 10_000]]);
+    expect(await rowsOnceAre(opened.world.gateway, count, [[30_000, 10_000]])).toEqual([
+      [30_000, 10_000],
+    ]);
   });
 
   it.each([
@@ -97,12 +96,12 @@ describe('a hostile projection', () => {
   ])('names the record for which it returns %s, and keeps the others', async (_what, row) => {
     await deploy('odd', ofAda(row));
     await failing('odd', 1);
-    expect(await rowsOnceAre(world.gateway, 'SELECT toUInt32(count()) FROM odd', [[2]])).toEqual([
-      [2],
-    ]);
-    succeeded(await world.gateway.call('DELETE', '/custom-projections/odd'));
+    expect(
+      await rowsOnceAre(opened.world.gateway, 'SELECT toUInt32(count()) FROM odd', [[2]]),
+    ).toEqual([[2]]);
+    succeeded(await opened.world.gateway.call('DELETE', '/custom-projections/odd'));
     await eventually(
-      () => world.gateway.call('POST', '/sql', { body: { query: 'SELECT 1 FROM odd' } }),
+      () => opened.world.gateway.call('POST', '/sql', { body: { query: 'SELECT 1 FROM odd' } }),
       ({ status }) => status === 400,
     );
   });
@@ -110,6 +109,8 @@ describe('a hostile projection', () => {
   it('keeps a value of five megabytes', async () => {
     await deploy('large', ofAda(`({ ...${rowOfContact()}, name: 'x'.repeat(5e6) })`));
     const length = 'SELECT toUInt32(max(length(name))), toUInt32(count()) FROM large';
-    expect(await rowsOnceAre(world.gateway, length, [[5_000_000, 3]])).toEqual([[5_000_000, 3]]);
+    expect(await rowsOnceAre(opened.world.gateway, length, [[5_000_000, 3]])).toEqual([
+      [5_000_000, 3],
+    ]);
   });
 });

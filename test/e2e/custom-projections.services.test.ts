@@ -1,4 +1,3 @@
-/* oxlint-disable typescript/no-unsafe-member-access -- a test looks into any answer */
 import '#test/support/processes/with-services.ts';
 import kafkajs from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,40 +9,38 @@ import {
 } from '#test/support/fakes/clickhouse-front.ts';
 import { deploymentEnv } from '#test/support/processes/deployment.ts';
 import type { RunningGateway } from '#test/support/processes/gateway.ts';
-import {
-  eventually,
-  openCrmWorld,
-  succeeded,
-  type CrmConnection,
-  type CrmWorld,
-} from '#test/support/worlds/crm-world.ts';
+import { eventually, succeeded } from '#test/support/worlds/crm-world.ts';
 import {
   contactNames,
+  contactsNamed,
   deployProjection,
-  listedProjection,
+  openProjectionWorld,
   rowOfContact,
   rowsOnceAre,
+  type ProjectionWorld,
 } from '#test/support/worlds/custom-projection.ts';
 import { brokersOf, openTestLog } from '#test/support/worlds/kafka-open.ts';
 import { readAll } from '#test/support/worlds/log.ts';
 
 let clickhouse: ClickHouseFront;
-let world: CrmWorld;
+let opened: ProjectionWorld;
 /** Both project into the same tables; the second one is killed. */
 let nodes: readonly [RunningGateway, RunningGateway];
 /** Of its topics and groups. */
 let prefix: string;
-const connections: CrmConnection[] = [];
 beforeAll(async () => {
   clickhouse = await startClickHouseFront();
-  world = await openCrmWorld({ env: { SVC_CLICKHOUSE_URL: clickhouse.url }, beside: [{}] });
-  nodes = [world.gateway, world.beside[0]!];
-  prefix = deploymentEnv(world.gateway.dataDir)['SVC_TOPIC_PREFIX']!;
-  for (let made = 0; made < 4; made += 1) connections.push(await world.connect());
-  await save('Ada', 40);
+  opened = await openProjectionWorld({
+    env: { SVC_CLICKHOUSE_URL: clickhouse.url },
+    beside: [{}],
+    connections: 4,
+    contacts: contactsNamed('Ada', 40),
+  });
+  nodes = [opened.world.gateway, opened.world.beside[0]!];
+  prefix = deploymentEnv(nodes[0].dataDir)['SVC_TOPIC_PREFIX']!;
 });
 afterAll(async () => {
-  await world[Symbol.asyncDispose]();
+  await opened[Symbol.asyncDispose]();
   await clickhouse[Symbol.asyncDispose]();
 });
 
@@ -63,11 +60,8 @@ async function groups(): Promise<string[]> {
 
 /** Each connection gets so many contacts. While partitions move a trigger may be answered 503. */
 async function save(name: string, count: number): Promise<void> {
-  const saves = connections.map(async (crm) => {
-    crm.account.contacts = Array.from({ length: count }, (_, n) => ({
-      id: `c-${n}`,
-      name: `${name} ${n}`,
-    }));
+  const saves = opened.connections.map(async (crm) => {
+    crm.account.contacts = contactsNamed(name, count);
     for (let isSaved = false; !isSaved;) {
       const runs = crm.webhooks('contacts').length;
       const trigger = () => crm.trigger('contacts');
@@ -79,33 +73,22 @@ async function save(name: string, count: number): Promise<void> {
 }
 
 /** All rows, those of different records, and those whose name begins so. */
-const figures = (start: string): string =>
+const figuresOf = (start: string): string =>
   `SELECT toUInt32(count()), toUInt32(uniqExact(id, connection_id)), toUInt32(countIf(startsWith(name, '${start}'))) FROM contacts`;
 
 const expectRows = async (node: RunningGateway, start: string, count: number): Promise<void> => {
   const expected = [[count, count, count]];
-  expect(await rowsOnceAre(node, figures(start), expected)).toEqual(expected);
+  expect(await rowsOnceAre(node, figuresOf(start), expected)).toEqual(expected);
 };
 
-const stateOnceIs = (state: string) =>
-  eventually(
-    () => listedProjection(nodes[0], 'contacts'),
-    (one) => one?.state === state,
-  );
-
-async function activeGeneration(): Promise<number> {
-  const { accountKey: key } = nodes[0];
-  const answer = await nodes[0].call('GET', '/projections/dev.contacts', { key });
-  return succeeded(answer).data.active_generation as number;
-}
+const activeGeneration = async () => (await opened.generations()).active_generation;
 
 describe('a projection of a project that two nodes share', () => {
   it('is filled, and has the same rows on both', async () => {
-    const contacts = contactNames(rowOfContact());
-    succeeded(await deployProjection(nodes[0], 'contacts', contacts));
+    await opened.deploy(rowOfContact());
     await expectRows(nodes[0], 'Ada', 160);
     await expectRows(nodes[1], 'Ada', 160);
-    await stateOnceIs('current');
+    await opened.stateOnceIs('current');
   });
 
   it('follows changes and deletions', async () => {
@@ -128,19 +111,18 @@ describe('a projection of a project that two nodes share', () => {
     await writing;
     const count = 4 * (30 + rounds);
     await expectRows(nodes[0], `ROUND ${rounds - 1}`, count);
-    await stateOnceIs('current');
+    await opened.stateOnceIs('current');
   });
 
   it('does not hide rows by a mapping that fails', async () => {
-    const failing = contactNames("{ throw new Error('never'); }");
-    succeeded(await deployProjection(nodes[0], 'contacts', failing));
-    await stateOnceIs('held');
+    await opened.deploy("{ throw new Error('never'); }");
+    await opened.stateOnceIs('held');
     expect(await activeGeneration()).toBe(2);
   });
 
   it('leaves no table, position, step of a migration or consumer group when it is deleted', async () => {
     expect(await groups()).toContain(`${prefix}.dev.contacts-projection-g2`);
-    succeeded(await nodes[0].call('DELETE', '/custom-projections/contacts'));
+    await opened.delete();
     await using store = await openClickHouseStore({ url: clickhouse.url });
     const left = async (): Promise<string[]> => {
       const found: string[] = [];
@@ -165,12 +147,12 @@ describe('a projection of a project that two nodes share', () => {
   });
 
   it('is another one when it is deployed once more', async () => {
-    succeeded(await deployProjection(nodes[0], 'contacts', contactNames(rowOfContact())));
-    await stateOnceIs('current');
+    await opened.deploy(rowOfContact());
+    await opened.stateOnceIs('current');
     await expectRows(
       nodes[0],
       'Round',
-      connections.length * (connections[0]?.account.contacts.length ?? 0),
+      opened.connections.length * opened.crm.account.contacts.length,
     );
     expect(await activeGeneration()).toBe(1);
   });
