@@ -14,11 +14,18 @@ export const EntraUser = z.object({
   mobilePhone: z.string().nullish(),
   businessPhones: z.array(z.string()).nullish(),
   accountEnabled: z.boolean().nullish(),
+  /** Of an invited guest: `PendingAcceptance` or `Accepted`. */
+  externalUserState: z.string().nullish(),
   createdDateTime: z.string().nullish(),
 });
 export type EntraUser = z.infer<typeof EntraUser>;
 
 export const userFields = Object.keys(EntraUser.shape);
+
+function statusOf(user: EntraUser): DirectoryUser['status'] {
+  if (user.accountEnabled === false) return 'inactive';
+  return user.externalUserState === 'PendingAcceptance' ? 'pending' : 'active';
+}
 
 export const userOf = (user: EntraUser): DirectoryUser => ({
   id: user.id,
@@ -30,7 +37,7 @@ export const userOf = (user: EntraUser): DirectoryUser => ({
   job_title: user.jobTitle ?? null,
   department: user.department ?? null,
   phone: user.mobilePhone ?? user.businessPhones?.[0] ?? null,
-  status: user.accountEnabled === false ? 'inactive' : 'active',
+  status: statusOf(user),
   provider_status: null,
   last_login_at: null,
   created_at: user.createdDateTime ?? null,

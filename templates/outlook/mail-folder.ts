@@ -16,6 +16,7 @@ export const MailFolder = z.object({
   id: z.string(),
   name: z.string(),
   parent_id: z.string().nullable(),
+  /** As of the last change of the folder itself: Exchange reports no folder of which the counts alone have changed. */
   message_count: z.number(),
   unread_count: z.number(),
 });

@@ -6,7 +6,7 @@ import { userFields, userOf, type EntraUser } from '../user.js';
 
 const sync = createSync({
   description: 'Users that were changed or deleted since the last run',
-  version: '1.0.0',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['User.Read.All'],

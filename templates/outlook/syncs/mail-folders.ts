@@ -5,8 +5,9 @@ import { folderFields, folderOf, MailFolder, type OutlookApiFolder } from '../ma
 import { pageSizeHeaders } from '../page-size.js';
 
 const sync = createSync({
-  description: 'Folders of the mailbox that were changed or deleted since the last run',
-  version: '1.0.0',
+  description:
+    'Folders of the mailbox that were changed or deleted since the last run, with the counts of that moment: a message changes no folder',
+  version: '1.0.1',
   frequency: 'every 30 minutes',
   autoStart: true,
   scopes: ['Mail.Read'],

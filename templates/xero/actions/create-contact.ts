@@ -10,14 +10,14 @@ interface Refusal {
 
 const action = createAction({
   description: 'Creates a contact',
-  version: '1.0.0',
+  version: '1.0.1',
   scopes: ['accounting.contacts'],
   input: z.object({
     name: z.string().min(1).max(255),
-    email: z.email().optional(),
+    email: z.email().max(255).optional(),
     first_name: z.string().max(255).optional(),
     last_name: z.string().max(255).optional(),
-    tax_number: z.string().optional(),
+    tax_number: z.string().max(50).optional(),
   }),
   output: z.object({ id: z.string() }),
 
