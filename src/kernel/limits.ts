@@ -94,6 +94,10 @@ export const limits = {
   webhookRetryAfterMaxMs: 3_600_000,
   webhookRetryWaitMaxMs: 7 * dayMs,
   webhookEndpointsMax: 100,
+  webhookFilterConditionsMax: 20,
+  webhookFilterValuesMax: 100,
+  /** Characters of a text in a filter. */
+  webhookFilterTextMax: 1_024,
   /** An endpoint whose webhooks all fail for this long is disabled, unless it has a time of its own. */
   webhookDisableAfterMs: 5 * dayMs,
   webhookDisableAfterMaxMs: 30 * dayMs,

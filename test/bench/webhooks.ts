@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { patchEnvironment } from '#modules/access/environments/handlers.ts';
 import { environmentByName } from '#modules/access/environments/queries.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
-import { createEndpoint, deleteEndpoint } from '#modules/webhooks/webhook-endpoints/routes.ts';
+import { createEndpoint, deleteEndpoint } from '#modules/webhooks/webhook-endpoints/handlers.ts';
 import { deliveriesOf } from '#modules/webhooks/webhooks-out/outbox.ts';
 import type { Arrival } from '#test/support/fakes/arrivals-child.ts';
 import { percentile, report, round, withFolder, type Figures } from './measure.ts';

@@ -214,6 +214,7 @@ const endpointFields = [
   'enabled',
   'retry_waits_seconds',
   'disable_after_days',
+  'filter',
 ];
 
 /** An endpoint is another one when its address or what it gets differs. */

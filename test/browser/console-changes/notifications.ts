@@ -67,6 +67,8 @@ export function changesOfNotifications(current: () => CrmConsole): void {
       await field('Headers').fill('Authorization: Bearer a:b\nX-Tenant: acme');
       await field('Waits before retries').fill('5, 60');
       await field('Disable after days of failures').fill('7');
+      const conditions = [{ path: '/success', op: 'equals', value: false }];
+      await field('Filter').fill(JSON.stringify({ match: 'all', conditions }));
       await button('Save the endpoint').click();
       await seen('The endpoint was saved');
       expect(await endpoint()).toMatchObject({
@@ -75,6 +77,7 @@ export function changesOfNotifications(current: () => CrmConsole): void {
         header_names: ['authorization', 'x-tenant'],
         retry_waits_seconds: [5, 60],
         disable_after_days: 7,
+        filter: { match: 'all', conditions },
       });
       await choose('Actions of archive', 'Signing key…');
       await button('Make a new key').click();

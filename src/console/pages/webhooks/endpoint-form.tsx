@@ -23,6 +23,8 @@ interface Fields {
   readonly headers: string;
   /** Seconds, with commas between them. */
   readonly waits: string;
+  /** JSON; empty text is none. */
+  readonly filter: string;
   /** Days of failures; empty text is never. */
   readonly disableAfter: string;
 }
@@ -35,6 +37,7 @@ const bodyOf = ({ url, name, kinds: chosen, integration, connection, ...rest }: 
   connection_id: connection === '' ? null : connection,
   ...(rest.headers.trim() === '' ? {} : { headers: headersIn(rest.headers) }),
   retry_waits_seconds: rest.waits.trim() === '' ? null : rest.waits.split(',').map(Number),
+  filter: rest.filter.trim() === '' ? null : filterIn(rest.filter),
   disable_after_days: rest.disableAfter.trim() === '' ? null : Number(rest.disableAfter),
 });
 
@@ -50,6 +53,15 @@ function headersIn(text: string): Readonly<Record<string, string>> | null {
   );
 }
 
+/** @throws Error for text that is no JSON; the gateway refuses a filter with the place */
+function filterIn(text: string): NonNullable<WebhookEndpoint['filter']> {
+  try {
+    return JSON.parse(text) as NonNullable<WebhookEndpoint['filter']>;
+  } catch (cause) {
+    throw new Error('The filter is not JSON.', { cause });
+  }
+}
+
 interface AddProps {
   readonly onClose: () => void;
 }
@@ -63,6 +75,7 @@ export function AddEndpoint({ onClose }: AddProps): JSX.Element {
     connection: '',
     headers: '',
     waits: '',
+    filter: '',
     disableAfter: '5',
   });
   const create = useChange(
@@ -91,6 +104,7 @@ export function EditEndpoint({ endpoint, onClose }: EditProps): JSX.Element {
     connection: endpoint.connection_id ?? '',
     headers: '',
     waits: endpoint.retry_waits_seconds?.join(', ') ?? '',
+    filter: endpoint.filter === null ? '' : JSON.stringify(endpoint.filter, null, 2),
     disableAfter: endpoint.disable_after_days?.toString() ?? '',
   });
   const save = useChange(
@@ -158,6 +172,13 @@ function EndpointFields({ fields, headerNames, onChange }: FieldsProps): JSX.Ele
         hint="Seconds, such as 3, 60, 3600; empty: those of the environment"
         value={fields.waits}
         onInput={(waits) => set({ waits })}
+      />
+      <TextArea
+        label="Filter"
+        rows={3}
+        hint='JSON, such as {"match":"all","conditions":[{"path":"/success","op":"equals","value":false}]}; empty: everything'
+        value={fields.filter}
+        onInput={(filter) => set({ filter })}
       />
       <TextField
         label="Disable after days of failures"

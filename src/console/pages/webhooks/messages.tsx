@@ -42,6 +42,7 @@ const states = membersOf<NonNullable<Query['state']>>({
   delivered: true,
   failed: true,
   cancelled: true,
+  filtered: true,
 });
 
 /** The conditions in the address, of a list and of a replay. */

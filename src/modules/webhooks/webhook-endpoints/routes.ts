@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { ExecuteOptions, ControlPlane } from '#control-plane/control-plane.ts';
-import type { CommandOf } from '#control-plane/entity.ts';
+import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { AnyRoute } from '#http/define-route.ts';
 import { connectionId, integrationKey, retryWaits, text, webAddress } from '#http/fields.ts';
 import { askOptions, repeatableOptions } from '#http/options.ts';
@@ -14,98 +13,16 @@ import { present } from '#kernel/present.ts';
 import { dayMs, isoMillis, isoMillisOrNull } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Environment } from '#modules/access/environments/environment.ts';
-import type { SealedEntities } from '#modules/access/services.ts';
-import {
-  openUrl,
-  urlOfEndpoint,
-  urlOfEnvironment,
-  sealUrl,
-} from '#modules/access/vault/webhook-urls.ts';
+import { openUrl, urlOfEndpoint, urlOfEnvironment } from '#modules/access/vault/webhook-urls.ts';
 import { defineRoute, type WebhooksServices } from '../services.ts';
 import { webhookKinds } from '../webhooks-out/events.ts';
 import { deliveriesOf } from '../webhooks-out/outbox.ts';
 import { sentShape } from '../webhooks-out/routes.ts';
-import { webhookEndpointRef, type WebhookEndpointEntity } from './entity.ts';
-import { headersShape, sealHeaders, type EndpointHeaders } from './headers.ts';
+import { filterShape } from './filter.ts';
+import { createEndpoint, deleteEndpoint, patchEndpoint } from './handlers.ts';
+import { headersShape } from './headers.ts';
 import { listEndpoints, requireEndpoint } from './queries.ts';
-import {
-  disableAfterMsOf,
-  type WebhookEndpoint,
-  type EndpointSettings,
-} from './webhook-endpoint.ts';
-
-/** The fields that a caller sets, with the address and the headers in plain text. */
-type WantedEndpoint = Omit<EndpointSettings, 'url' | 'headers' | 'headerNames'> & {
-  readonly url: string;
-  readonly headers?: EndpointHeaders | null;
-};
-
-/** @throws GatewayError `resource_capped`, `invalid_body` (a connection without its integration) */
-export async function createEndpoint(
-  { control, vault }: SealedEntities,
-  environmentUid: string,
-  wanted: WantedEndpoint,
-  options: ExecuteOptions,
-): Promise<WebhookEndpoint> {
-  const { idempotencyKey } = options;
-  // A repeated request must create the same endpoint.
-  const id = idempotencyKey === undefined ? randomUUID() : uuidV5(environmentUid, idempotencyKey);
-  const { url, headers, ...others } = wanted;
-  const body: CommandOf<WebhookEndpointEntity> = {
-    type: 'Create',
-    id,
-    environmentUid,
-    ...others,
-    url: await sealUrl(vault, urlOfEndpoint(environmentUid, id), url),
-    ...(await sealHeaders(vault, environmentUid, id, headers)),
-  };
-  const requestHash = vault.fingerprint('request', JSON.stringify(wanted));
-  const ref = webhookEndpointRef(environmentUid, id);
-  const made = await control.execute(ref, body, { requestHash, ...options });
-  if (made === null) throw new GatewayError('server_error');
-  return made;
-}
-
-/**
- * Changes the given fields.
- * @throws GatewayError `not_found`, `invalid_body`
- */
-export async function patchEndpoint(
-  { control, vault }: SealedEntities,
-  environmentUid: string,
-  id: string,
-  wanted: { readonly [Field in keyof WantedEndpoint]?: WantedEndpoint[Field] | undefined },
-  options: ExecuteOptions,
-): Promise<WebhookEndpoint> {
-  await requireEndpoint(control, environmentUid, id);
-  const { url, headers, ...others } = wanted;
-  const owner = urlOfEndpoint(environmentUid, id);
-  const sealed = url === undefined ? {} : { url: await sealUrl(vault, owner, url) };
-  const body: CommandOf<WebhookEndpointEntity> = {
-    type: 'Patch',
-    changes: {
-      ...present(others),
-      ...sealed,
-      ...(await sealHeaders(vault, environmentUid, id, headers)),
-    },
-  };
-  const requestHash = vault.fingerprint('request', JSON.stringify(wanted));
-  const ref = webhookEndpointRef(environmentUid, id);
-  const changed = await control.execute(ref, body, { requestHash, ...options });
-  if (changed === null) throw new GatewayError('not_found');
-  return changed;
-}
-
-/** @throws GatewayError `not_found` */
-export async function deleteEndpoint(
-  { control }: SealedEntities,
-  environmentUid: string,
-  id: string,
-  options: ExecuteOptions,
-): Promise<void> {
-  await requireEndpoint(control, environmentUid, id);
-  await control.execute(webhookEndpointRef(environmentUid, id), { type: 'Delete' }, options);
-}
+import { disableAfterMsOf, type WebhookEndpoint } from './webhook-endpoint.ts';
 
 /** The addresses that are settings of the environment itself. */
 const ownAddresses = ['primary', 'secondary'] as const;
@@ -126,6 +43,7 @@ type EndpointShown = Omit<WebhookEndpoint, 'environmentUid' | 'url' | 'headers'>
   /** In clear. */
   readonly url: string;
   readonly managedBy: 'environment' | 'endpoint';
+  readonly filtered: number;
 };
 
 const shown = representation<EndpointShown>()({
@@ -155,6 +73,13 @@ const shown = representation<EndpointShown>()({
       .describe('Waits before its second, third, … attempt; null: those of the environment.'),
     ({ retryWaitsMs: waits }) => waits?.map((ms) => ms / 1000) ?? null,
   ],
+  filter: [
+    filterShape.nullable().describe('Only webhooks with this content; null: with any.'),
+    ({ filter }) => filter ?? null,
+  ],
+  filtered: z
+    .int()
+    .describe('Webhooks of the last 30 days that its filter kept back: `state` `filtered`.'),
   disable_after_days: [
     z.int().nullable().describe('After how many days of failures it is disabled; null: never.'),
     (endpoint) => {
@@ -222,6 +147,17 @@ const settings = {
   retry_waits_seconds: retryWaits
     .nullable()
     .describe('Waits before its second, third, … attempt; null: those of the environment.'),
+  filter: filterShape
+    .nullable()
+    .describe('Only webhooks whose body matches; null: all.')
+    .meta({
+      examples: [
+        {
+          match: 'all',
+          conditions: [{ path: '/responseResults/added', op: 'greater_than', value: 0 }],
+        },
+      ],
+    }),
   disable_after_days: z
     .int()
     .min(1)
@@ -237,10 +173,11 @@ const waitsMsOf = (
 const daysMsOf = (days: number | null | undefined): number | null | undefined =>
   typeof days === 'number' ? days * dayMs : days;
 
-async function presentOpened({ vault }: WebhooksServices, endpoint: WebhookEndpoint) {
+async function presentOpened({ vault, deliveries }: WebhooksServices, endpoint: WebhookEndpoint) {
   const owner = urlOfEndpoint(endpoint.environmentUid, endpoint.id);
   const url = await openUrl(vault, owner, endpoint.url);
-  return presentEndpoint({ ...endpoint, url, managedBy: 'endpoint' });
+  const filtered = deliveries.tables.countFiltered(endpoint.environmentUid, endpoint.id);
+  return presentEndpoint({ ...endpoint, url, managedBy: 'endpoint', filtered });
 }
 
 /** An address of the environment, in the shape of an endpoint. */
@@ -254,7 +191,7 @@ async function presentOwn(
     const url = opened[index] ?? null;
     if (url === null) return [];
     const everything = { kinds: null, integrationKey: null, connectionId: null, isEnabled: true };
-    const own = { ...everything, managedBy: 'environment' } as const;
+    const own = { ...everything, managedBy: 'environment', filtered: 0 } as const;
     return [presentEndpoint({ ...own, id, displayName: id, url, createdAt, updatedAt })];
   });
 }
@@ -295,6 +232,7 @@ const create = defineRoute({
     enabled: settings.enabled.optional(),
     headers: settings.headers.optional(),
     retry_waits_seconds: settings.retry_waits_seconds.optional(),
+    filter: settings.filter.optional(),
     disable_after_days: settings.disable_after_days.optional(),
   }),
   answers: { 201: json('The endpoint.', oneEndpointShape) },
@@ -310,6 +248,7 @@ const create = defineRoute({
       isEnabled: body.enabled ?? true,
       headers: body.headers ?? null,
       retryWaitsMs: waitsMsOf(body.retry_waits_seconds) ?? null,
+      filter: body.filter ?? null,
       ...present({ disableAfterMs: daysMsOf(body.disable_after_days) }),
     };
     const made = await createEndpoint(services, caller.environmentUid, wanted, askOptions(input));
@@ -340,6 +279,7 @@ const patch = defineRoute({
       headers: body.headers,
       retryWaitsMs: waitsMsOf(body.retry_waits_seconds),
       disableAfterMs: daysMsOf(body.disable_after_days),
+      filter: body.filter,
     };
     const { environmentUid } = caller;
     const options = askOptions(input);

@@ -5,6 +5,7 @@ import { limits } from '#kernel/limits.ts';
 import { present } from '#kernel/present.ts';
 import type { Instant } from '#kernel/time.ts';
 import type { WebhookKind } from '../webhooks-out/events.ts';
+import type { ContentFilter } from './filter.ts';
 
 /** The failures of an endpoint since its last success. */
 export interface FailureStreak {
@@ -35,6 +36,8 @@ export interface WebhookEndpoint {
   readonly headerNames?: readonly string[];
   /** Waits before the second, third, … attempt; null or absent: the schedule of the environment. */
   readonly retryWaitsMs?: readonly number[] | null;
+  /** Null or absent: it gets webhooks with any content. */
+  readonly filter?: ContentFilter | null;
   /** After how long of failures it is disabled; null: never, absent: `limits.webhookDisableAfterMs`. */
   readonly disableAfterMs?: number | null;
   /** Absent or null: its last delivery succeeded, or none was sent. */
@@ -65,6 +68,7 @@ export type EndpointSettings = Pick<
   | 'headerNames'
   | 'retryWaitsMs'
   | 'disableAfterMs'
+  | 'filter'
 >;
 
 export type WebhookEndpointEvent =
@@ -228,8 +232,9 @@ function created(
   const { id, environmentUid, displayName, url, kinds, integrationKey, connectionId, isEnabled } =
     command;
   const { headers = null, headerNames = [], retryWaitsMs = null, disableAfterMs } = command;
+  const { filter = null } = command;
   const settings = { displayName, url, kinds, integrationKey, connectionId, isEnabled };
-  const sending = { headers, headerNames, retryWaitsMs, ...present({ disableAfterMs }) };
+  const sending = { headers, headerNames, retryWaitsMs, filter, ...present({ disableAfterMs }) };
   const times = { createdAt: command.at, updatedAt: command.at };
   const endpoint: WebhookEndpoint = { id, environmentUid, ...settings, ...sending, ...times };
   return [{ type: 'WebhookEndpointCreated', endpoint }];

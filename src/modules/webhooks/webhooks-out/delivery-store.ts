@@ -9,9 +9,9 @@ import {
 } from '#control-plane/view-tables.ts';
 import { joinKey } from '#kernel/ids.ts';
 import type { Micros } from '#kernel/time.ts';
-import type { WebhookOut } from './events.ts';
+import { isFirstStep, type WebhookOut } from './events.ts';
 
-export const deliveryStates = ['pending', 'delivered', 'failed', 'cancelled'] as const;
+export const deliveryStates = ['pending', 'delivered', 'failed', 'cancelled', 'filtered'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
 /** One message to one endpoint, without its body. */
@@ -63,6 +63,8 @@ export interface DeliveryFilter {
   readonly since?: Micros | undefined;
   readonly until?: Micros | undefined;
   readonly ids?: readonly string[] | undefined;
+  /** Deliveries that no filter kept back. */
+  readonly isWanted?: boolean;
   /** Deliveries that are not replays. */
   readonly isFirst?: boolean;
   /** Deliveries that are not replays, and that no replay has delivered or is delivering. */
@@ -74,7 +76,7 @@ export type DeliveryName = Pick<Delivery, 'messageId' | 'endpointId'>;
 export type DeliveryPlace = DeliveryName & Pick<Delivery, 'createdAt'>;
 
 export const layout = {
-  version: 1,
+  version: 2,
   tables: `
   CREATE TABLE deliveries (
     message_id TEXT NOT NULL, endpoint_id TEXT NOT NULL, environment_uid TEXT NOT NULL,
@@ -88,6 +90,8 @@ export const layout = {
   CREATE INDEX deliveries_pending ON deliveries (partition, line, place) WHERE state = 'pending';
   -- The order of lists.
   CREATE INDEX deliveries_list ON deliveries (environment_uid, created_at, message_id, endpoint_id);
+  -- How many the filter of an endpoint kept back.
+  CREATE INDEX deliveries_filtered ON deliveries (environment_uid, endpoint_id) WHERE state = 'filtered';
   CREATE INDEX deliveries_replays ON deliveries (replay_of) WHERE replay_of IS NOT NULL;
   CREATE TABLE attempts (
     message_id TEXT NOT NULL, endpoint_id TEXT NOT NULL, place INTEGER NOT NULL, attempt INTEGER NOT NULL,
@@ -122,7 +126,7 @@ export class DeliveryStore {
   }
 
   put(step: WebhookOut, partition: number, offset: number): void {
-    if (step.action === 'created') this.#create(step, partition, offset);
+    if (isFirstStep(step)) this.#create(step, partition, offset);
     else this.#step(step, offset);
   }
 
@@ -163,6 +167,12 @@ export class DeliveryStore {
     return this.#page(environmentUid, filter, { newestFirst: false, beyond: after, limit });
   }
 
+  countFiltered(environmentUid: string, endpointId: string): number {
+    const sql = `SELECT count(*) AS count FROM deliveries
+      WHERE state = 'filtered' AND environment_uid = ? AND endpoint_id = ?`;
+    return Number(this.#tables.one(sql, environmentUid, endpointId)?.['count'] ?? 0);
+  }
+
   /** Queues with unfinished deliveries before the offset of the partition. */
   pendingLines(partition: number, before: number): { line: string; last: number }[] {
     const sql = `SELECT line, max(place) AS last FROM deliveries
@@ -194,12 +204,13 @@ export class DeliveryStore {
 
   #create(step: WebhookOut, partition: number, offset: number): void {
     const sql = `INSERT OR IGNORE INTO deliveries VALUES
-      (?, ?, ?, ?, ?, ?, ?, 'pending', 0, NULL, NULL, NULL, ?, ?, ?, ?, ?, ?)`;
+      (?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, NULL, NULL, ?, ?, ?, ?, ?, ?)`;
     const { message_id, endpoint_id, environment_id, integration, connection_id, run_id } = step;
     const names = [message_id, endpoint_id, environment_id, integration, connection_id, run_id];
+    const state: DeliveryState = step.action === 'filtered' ? 'filtered' : 'pending';
     const key = [lineOf(step), partition, offset];
     const times = [step.occurred_at, step.occurred_at];
-    this.#tables.run(sql, ...names, step.event_kind, step.replay_of, ...key, ...times);
+    this.#tables.run(sql, ...names, step.event_kind, state, step.replay_of, ...key, ...times);
   }
 
   #step(step: WebhookOut, offset: number): void {
@@ -251,7 +262,7 @@ function stateAfter({ action, next_attempt_at: next }: WebhookOut): DeliveryStat
 }
 
 function meant(environmentUid: string, filter: DeliveryFilter): ViewFilter {
-  const { ids, isFirst = false, isOpen = false } = filter;
+  const { ids, isWanted = false, isFirst = false, isOpen = false } = filter;
   const found = where({
     'environment_uid = ?': environmentUid,
     'state = ?': filter.state,
@@ -263,6 +274,7 @@ function meant(environmentUid: string, filter: DeliveryFilter): ViewFilter {
     'created_at < ?': filter.until,
     'message_id IN (SELECT value FROM json_each(?))': ids && JSON.stringify(ids),
   });
+  if (isWanted) found.conditions.push("state <> 'filtered'");
   if (isFirst || isOpen) found.conditions.push('replay_of IS NULL');
   if (isOpen) found.conditions.push(notRecovered);
   return found;

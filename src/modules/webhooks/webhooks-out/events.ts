@@ -18,18 +18,23 @@ export const webhookKinds = Object.keys(webhookMeanings) as WebhookKind[];
 export type EndpointId = string;
 export type DeliveryAction =
   | 'created'
+  | 'filtered'
   | 'attempt_succeeded'
   | 'attempt_failed'
   | 'exhausted'
   | 'replayed'
   | 'cancelled';
 
-/** A value of `svc.webhooks-out.v1`; body, address and headers only on `created`. */
+/** A value of `svc.webhooks-out.v1`; body, address and headers only on `created` and `filtered`. */
 export interface WebhookOut extends values.WebhookOut {
   readonly endpoint_id: EndpointId;
   readonly action: DeliveryAction;
   readonly event_kind: WebhookKind;
 }
+
+/** Whether it is the message that a delivery begins with, which holds the body. */
+export const isFirstStep = ({ action }: Pick<WebhookOut, 'action'>): boolean =>
+  action === 'created' || action === 'filtered';
 
 /** The same without the common fields. */
 export type DeliveryStep = Omit<WebhookOut, keyof PublicFields>;

@@ -16,6 +16,8 @@ import {
   urlOfEnvironment,
 } from '#modules/access/vault/webhook-urls.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
+import { webhookEndpointRef } from '../webhook-endpoints/entity.ts';
+import { matchesFilter } from '../webhook-endpoints/filter.ts';
 import { listEndpoints, wants, type Subject } from '../webhook-endpoints/queries.ts';
 import type { WebhookEndpoint } from '../webhook-endpoints/webhook-endpoint.ts';
 import type { Deliveries } from './deliveries.ts';
@@ -104,7 +106,10 @@ const quiet = {
   error_code: null,
 } as const;
 
-/** One `created` message per payload and endpoint: what the dispatcher sends, at least once. */
+/**
+ * One message per payload and endpoint: `created`, which the dispatcher sends at least once, or `filtered`, which the filter of the
+ * endpoint keeps back.
+ */
 export async function deliveriesOf(
   deps: { readonly control: View; readonly vault: Vault },
   subject: {
@@ -114,7 +119,7 @@ export async function deliveriesOf(
     readonly address?: string | null;
     readonly kind: WebhookKind;
     readonly runId?: string;
-    /** Only these; absent: all that subscribe to it. */
+    /** Only these, whatever their filters say; absent: all that subscribe to it. */
     readonly endpoints?: readonly EndpointId[];
   },
   payloads: readonly Payload[],
@@ -123,6 +128,7 @@ export async function deliveriesOf(
   const { uid } = environment;
   const endpoints = subject.endpoints ?? endpointsOf(deps.control, environment, kind, connection);
   if (endpoints.length === 0) return [];
+  const isKeptBack = filtersOf(deps, uid, subject.endpoints === undefined ? endpoints : []);
   await deps.vault.ready(uid);
   const seal = (text: string, contextOf: (uid: string, messageId: string) => string, id: string) =>
     deps.vault.sealBytes(uid, Buffer.from(text), contextOf(uid, id));
@@ -134,13 +140,29 @@ export async function deliveriesOf(
         headers === undefined ? null : seal(JSON.stringify(headers), headersContext, messageId),
     };
     return endpoints.map((endpoint) => {
+      const action = isKeptBack(endpoint, payload) ? 'filtered' : 'created';
       const about = { message_id: messageId, endpoint_id: endpoint, event_kind: kind };
       return deliveryMessage(
         { ...subject, environmentUid: uid },
-        { ...quiet, ...about, ...sealed, action: 'created', replay_of: replayOf },
+        { ...quiet, ...about, ...sealed, action, replay_of: replayOf },
       );
     });
   });
+}
+
+/** Whether the filter that an endpoint has now keeps a body back. */
+function filtersOf(
+  { control: { view } }: { readonly control: View },
+  environmentUid: string,
+  endpoints: readonly EndpointId[],
+): (endpoint: EndpointId, payload: Json) => boolean {
+  const filters = new Map(
+    endpoints.map((id) => [id, view.find(webhookEndpointRef(environmentUid, id))?.filter ?? null]),
+  );
+  return (id, payload) => {
+    const filter = filters.get(id) ?? null;
+    return filter !== null && !matchesFilter(filter, payload);
+  };
 }
 
 /** A step of a delivery, on the partition of its connection: deliveries of one connection keep their order. */

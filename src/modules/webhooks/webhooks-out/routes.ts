@@ -228,7 +228,8 @@ const resend = defineRoute({
   credential: 'environment',
   scopes: scopes.write,
   summary: 'Resend a webhook message.',
-  description: 'To all endpoints that it went to, or to one of them.',
+  description:
+    'To all endpoints that it went to, or to one of them, whose filter may have kept it back.',
   params: path,
   body: z.strictObject({
     endpoint_id: text(1, 64)
@@ -241,12 +242,15 @@ const resend = defineRoute({
     const { params, body, caller, services } = input;
     const existing = await requireMessage(services, caller.environmentUid, params.id);
     const wanted = existing.filter(
-      ({ messageId, endpointId }) =>
+      ({ messageId, endpointId, state }) =>
         messageId === params.id &&
-        (body.endpoint_id === undefined || body.endpoint_id === endpointId),
+        (body.endpoint_id === undefined ? state !== 'filtered' : body.endpoint_id === endpointId),
     );
     if (wanted.length === 0) {
-      const message = `The webhook ${params.id} did not go to the endpoint "${body.endpoint_id ?? ''}".`;
+      const message =
+        body.endpoint_id === undefined
+          ? `Filters kept the webhook ${params.id} back from all of its endpoints; name one as endpoint_id.`
+          : `The webhook ${params.id} did not go to the endpoint "${body.endpoint_id}".`;
       throw new GatewayError('not_found', { message });
     }
     const { ids } = await repeat(services, wanted, orderingOf(input));
@@ -304,7 +308,8 @@ const replay = defineRoute({
   errors: [],
   async handle(input) {
     const { ids, dry_run: _dryRun, limit: _limit, ...wanted } = input.body;
-    const filter = filterOf(wanted);
+    // What a filter kept back is sent only to those who ask for it.
+    const filter = { ...filterOf(wanted), isWanted: wanted.state !== 'filtered' };
     return answerReplay(
       input,
       ids === undefined ? { ...filter, isFirst: true } : { ...filter, ids },

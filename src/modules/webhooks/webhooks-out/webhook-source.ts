@@ -15,7 +15,7 @@ import type { ReactorDeps, ReactorOptions } from '#streams/reactor/reactor.ts';
 import { startReactor } from '#streams/reactor/runner.ts';
 import { topics } from '#streams/topics.ts';
 import { deliveriesTopic } from './deliveries.ts';
-import type { WebhookOut } from './events.ts';
+import { isFirstStep, type WebhookOut } from './events.ts';
 
 const rememberedMs = topics[deliveriesTopic].cleanup.retentionMs - dayMs;
 /** Maximum clock skew between two nodes. */
@@ -48,7 +48,7 @@ async function existingDeliveries(
   for await (const batch of log.read({ topic: deliveriesTopic, partition, offset }, { signal })) {
     for (const { value } of batch.messages) {
       const step = readableValue(codec, value);
-      if (step?.action === 'created') names.add(nameOf(step));
+      if (step !== null && isFirstStep(step)) names.add(nameOf(step));
     }
   }
   return names;

@@ -5,7 +5,7 @@ import { openSigningKeys } from '#modules/access/environments/queries.ts';
 import type { ConnectionEntity } from '#modules/connections/connections/entity.ts';
 import { actionRunRef, type ActionRunEntity } from '#modules/functions/actions/entity.ts';
 import type { LogEntry } from '#modules/operations/logs/events.ts';
-import { createEndpoint, patchEndpoint } from '#modules/webhooks/webhook-endpoints/routes.ts';
+import { createEndpoint, patchEndpoint } from '#modules/webhooks/webhook-endpoints/handlers.ts';
 import { circuitChannel, circuitName } from '#modules/webhooks/webhooks-out/delivery/circuits.ts';
 import { deliveriesOf } from '#modules/webhooks/webhooks-out/outbox.ts';
 import { verifyDelivery } from '#rules/signature.ts';
