@@ -55,7 +55,7 @@ module.exports = {
         pathNot: 'credentials/modes/mode',
       },
       {
-        pathNot: String.raw`^src/kernel/|^src/ports/sandbox\.ts$|^streams/values\.ts$|^(src/modules|streams)/.+/(events|decider|fields|rules|state|projection-state|reset-state|environments/retention|audit-chain|rewrap-order|([a-z-]+)s/\3)\.ts$`,
+        pathNot: String.raw`^src/kernel/|^src/ports/sandbox\.ts$|^streams/values\.ts$|^(src/modules|streams)/.+/(events|decider|fields|rules|state|projection-state|reset-state|environments/retention|webhook-endpoints/filter|audit-chain|rewrap-order|([a-z-]+)s/\3)\.ts$`,
       },
     ),
     forbid(

@@ -94,7 +94,11 @@ const conditionShape = z
 
 export const filterShape = z.strictObject({
   match: z.enum(['all', 'any']).describe('Whether all conditions have to be true, or one of them.'),
-  conditions: z.array(conditionShape).min(1).max(limits.webhookFilterConditionsMax),
+  conditions: z
+    .array(conditionShape)
+    .min(1)
+    .max(limits.webhookFilterConditionsMax)
+    .describe('Conditions on values of the body.'),
 });
 
 /** Linear in the length of the compared texts: no condition searches within a text. */
