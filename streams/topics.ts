@@ -90,9 +90,9 @@ export const topics = {
   'svc.internal.run-bodies.v1': {
     key: 'run',
     partitions: 'owned',
-    cleanup: keep(7),
+    cleanup: keep(limits.runBodiesKeptDays),
     schema: 'runs/run-body.v1.avsc',
-    why: 'Inputs and outputs of runs, sealed.',
+    why: 'Inputs, outputs and recorded calls of runs, sealed.',
   },
   'svc.connections.v1': {
     key: 'environment/integration/connection',

@@ -90,6 +90,9 @@ const groups = {
     actionRunMaxMs: 'A run of an action',
     actionInputBytesMax: 'The input of an action',
     actionOutputBytesMax: 'The output of a function; more is `script_output_too_large`',
+    runBodiesKeptDays: 'Inputs, outputs and recorded calls of runs are kept this long',
+    recordedRunCallsMax: 'Recorded calls of an attempt; with more it cannot be replayed',
+    recordedRunBytesMax: 'The same of their bytes, before compression',
     checkedSchemaBytesMax:
       'The input schema of an action, with the definitions beside it, that arguments over MCP are checked against; a larger one checks nothing',
     checkedSchemaLevelsMax:

@@ -68,9 +68,9 @@ export type RecordMetadata = { readonly first_seen_at: string; readonly last_mod
 
 export type RecordChange = { readonly action: 'added' | 'updated' | 'deleted' | 'pruned' | 'restored'; readonly at: string; readonly version: number | null; readonly cursor: string | null; readonly actor: string | null; readonly run_id: string | null; readonly sync: string | null; readonly first_seen_at: string | null; readonly last_modified_at: string; readonly deleted_at: string | null; readonly pruned_at: string | null; readonly payload_state: 'kept' | 'none' | 'pruned' | 'compacted' | 'unreadable'; readonly payload: { readonly [name: string]: unknown } | null };
 
-export type Function = { readonly id: number; readonly name: string; readonly type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly description?: string; readonly scopes?: readonly string[]; readonly enabled: boolean; readonly last_deployed: string; readonly source: 'catalog' | 'standalone' | 'repo'; readonly input?: string; readonly returns?: readonly string[]; readonly models?: readonly string[]; readonly subscription?: string; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly event?: string | null };
+export type Function = { readonly id: number; readonly name: string; readonly type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly description?: string; readonly scopes?: readonly string[]; readonly enabled: boolean; readonly record_calls: boolean; readonly last_deployed: string; readonly source: 'catalog' | 'standalone' | 'repo'; readonly input?: string; readonly returns?: readonly string[]; readonly models?: readonly string[]; readonly subscription?: string; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly event?: string | null };
 
-export type ConfiguredFunction = { readonly id: number; readonly name: string; readonly type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly description?: string; readonly scopes?: readonly string[]; readonly enabled: boolean; readonly last_deployed: string; readonly source: 'catalog' | 'standalone' | 'repo'; readonly input?: string; readonly returns?: readonly string[]; readonly models?: readonly string[]; readonly subscription?: string; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly event?: string | null; readonly version: string; readonly sdk_version: string | null; readonly endpoints?: readonly never[]; readonly features?: readonly string[]; readonly webhookSubscriptions?: readonly string[] };
+export type ConfiguredFunction = { readonly id: number; readonly name: string; readonly type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly description?: string; readonly scopes?: readonly string[]; readonly enabled: boolean; readonly record_calls: boolean; readonly last_deployed: string; readonly source: 'catalog' | 'standalone' | 'repo'; readonly input?: string; readonly returns?: readonly string[]; readonly models?: readonly string[]; readonly subscription?: string; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly event?: string | null; readonly version: string; readonly sdk_version: string | null; readonly endpoints?: readonly never[]; readonly features?: readonly string[]; readonly webhookSubscriptions?: readonly string[] };
 
 export type KeptLogs = { readonly keep_all_logs_until: string | null; readonly functions: readonly ({ readonly integration_id: string; readonly type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly name: string; readonly keep_all_logs_until: string })[] };
 
@@ -725,6 +725,13 @@ export interface Operations {
     readonly params: { readonly uniqueKey: string; readonly name: string };
     readonly query: { readonly type: 'sync' | 'action' | 'on-event' | 'on-change' };
     readonly answer: { readonly data: { readonly success: true } };
+  };
+  /** Record the calls of a function, or stop it. */
+  'PUT /integrations/{uniqueKey}/functions/{name}/recording': {
+    readonly params: { readonly uniqueKey: string; readonly name: string };
+    readonly query: { readonly type: 'sync' | 'action' | 'on-event' | 'on-change' };
+    readonly body: { readonly record_calls: boolean };
+    readonly answer: { readonly data: Function };
   };
   /** Get the TypeScript source of a function. */
   'GET /integrations/{uniqueKey}/functions/{name}/code': {

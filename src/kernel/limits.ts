@@ -81,6 +81,10 @@ export const limits = {
   proxyIdleMs: 120_000,
   actionInputBytesMax: 2 * 1024 ** 2,
   actionOutputBytesMax: 2 * 1024 ** 2,
+  runBodiesKeptDays: 7,
+  /** Recorded of one attempt of a run: calls, and their bytes before compression. Beyond it no replay is possible. */
+  recordedRunCallsMax: 10_000,
+  recordedRunBytesMax: 32 * 1024 ** 2,
   /** Of a deployed function, with the definitions that it refers to, as JSON. */
   checkedSchemaBytesMax: 128 * 1024,
   checkedSchemaLevelsMax: 32,

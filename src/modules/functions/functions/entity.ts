@@ -33,6 +33,7 @@ const actions = {
   FunctionDeployed: 'deployed',
   FunctionEnabled: 'enabled',
   FunctionDisabled: 'disabled',
+  FunctionRecordingSet: 'recording_set',
   FunctionMoved: 'moved',
   FunctionDeleted: 'deleted',
 } as const;
@@ -69,6 +70,7 @@ function publicDocument(state: DeployedFunction): Record<string, unknown> {
     version,
     description,
     enabled: isEnabled,
+    record_calls: state.recordsCalls === true,
     models,
     json_schema: state.jsonSchema,
     input_model: inputModel,

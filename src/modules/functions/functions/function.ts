@@ -60,6 +60,8 @@ export interface DeployedFunction {
   readonly isStandalone?: true;
   /** Its input is refused where it does not fit. Absent: deployed before inputs were validated by default. */
   readonly isInputValidated?: true;
+  /** The calls of its runs are recorded, so that they can be replayed. Kept over deployments. */
+  readonly recordsCalls?: true;
   readonly deployedAt: Instant;
 }
 
@@ -84,12 +86,16 @@ export type FunctionEvent =
   | { readonly type: 'FunctionDeployed'; readonly deployed: DeployedFunction }
   | { readonly type: 'FunctionEnabled' }
   | { readonly type: 'FunctionDisabled' }
+  | { readonly type: 'FunctionRecordingSet'; readonly recordsCalls: boolean }
   /** It continues under another integration key. */
   | { readonly type: 'FunctionMoved' }
   | { readonly type: 'FunctionDeleted' };
 
 /** The part of a function that a deployment sets; the owner sets the rest. */
-export type DeployedParts = Omit<DeployedFunction, 'id' | 'isEnabled' | 'deployedAt'>;
+export type DeployedParts = Omit<
+  DeployedFunction,
+  'id' | 'isEnabled' | 'recordsCalls' | 'deployedAt'
+>;
 
 /** A rename of the integration is `Leave` at the old path and `Arrive` at the new one, decided together. */
 export type FunctionCommand =
@@ -102,6 +108,7 @@ export type FunctionCommand =
     }
   | { readonly type: 'Enable'; readonly at: Instant }
   | { readonly type: 'Disable'; readonly at: Instant }
+  | { readonly type: 'SetRecording'; readonly recordsCalls: boolean; readonly at: Instant }
   | { readonly type: 'Leave'; readonly at: Instant }
   | { readonly type: 'Arrive'; readonly deployed: DeployedFunction; readonly at: Instant }
   | { readonly type: 'Delete'; readonly at: Instant };
@@ -120,6 +127,11 @@ export const deployedFunction: Decider<DeployedFunction | null, FunctionCommand,
         return known(state).isEnabled ? [] : [{ type: 'FunctionEnabled' }];
       case 'Disable':
         return known(state).isEnabled ? [{ type: 'FunctionDisabled' }] : [];
+      case 'SetRecording': {
+        const { recordsCalls } = command;
+        const isSet = known(state).recordsCalls === true;
+        return isSet === recordsCalls ? [] : [{ type: 'FunctionRecordingSet', recordsCalls }];
+      }
       case 'Leave':
         return state === null ? [] : [{ type: 'FunctionMoved' }];
       case 'Delete':
@@ -135,6 +147,8 @@ export const deployedFunction: Decider<DeployedFunction | null, FunctionCommand,
         return state === null ? null : { ...state, isEnabled: true };
       case 'FunctionDisabled':
         return state === null ? null : { ...state, isEnabled: false };
+      case 'FunctionRecordingSet':
+        return state === null ? null : withRecording(state, event.recordsCalls);
       case 'FunctionMoved':
       case 'FunctionDeleted':
         return null;
@@ -142,7 +156,12 @@ export const deployedFunction: Decider<DeployedFunction | null, FunctionCommand,
   },
 };
 
-/** The same content emits no event; other content keeps the number and whether it is enabled. */
+function withRecording(state: DeployedFunction, recordsCalls: boolean): DeployedFunction {
+  const { recordsCalls: _before, ...rest } = state;
+  return recordsCalls ? { ...rest, recordsCalls } : rest;
+}
+
+/** The same content emits no event; other content keeps the number, whether it is enabled, and whether it is recorded. */
 function deployed(
   command: Extract<FunctionCommand, { type: 'Deploy' }>,
   state: DeployedFunction | null,
@@ -156,7 +175,12 @@ function deployed(
   if (state !== null && state.contentHash === parts.contentHash) return [];
   const id = state?.id ?? command.numericId ?? 0;
   const isEnabled = state?.isEnabled ?? true;
-  return [{ type: 'FunctionDeployed', deployed: { ...parts, id, isEnabled, deployedAt: at } }];
+  const kept = {
+    id,
+    isEnabled,
+    ...(state?.recordsCalls === true ? { recordsCalls: true as const } : {}),
+  };
+  return [{ type: 'FunctionDeployed', deployed: { ...parts, ...kept, deployedAt: at } }];
 }
 
 function known(state: DeployedFunction | null): DeployedFunction {

@@ -37,6 +37,10 @@ const rows = {
     z.boolean().describe('Whether the function can run.'),
     ({ isEnabled }: DeployedFunction) => isEnabled,
   ],
+  record_calls: [
+    z.boolean().describe('Whether the calls of its runs are recorded, for replays.'),
+    ({ recordsCalls }: DeployedFunction) => recordsCalls === true,
+  ],
   last_deployed: [
     timestamp.describe('Time of the last deployment (RFC 3339).'),
     ({ deployedAt }: DeployedFunction) => isoMillis(deployedAt),

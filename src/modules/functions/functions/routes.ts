@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { AnyRoute } from '#http/define-route.ts';
 import { functionName, integrationKey, text, wholeNumber } from '#http/fields.ts';
+import { askOptions } from '#http/options.ts';
 import { json } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { isoMillis } from '#kernel/time.ts';
@@ -10,6 +11,7 @@ import { defineRoute, type ReleaseSettings } from '../services.ts';
 import { compileSource } from './compile-source.ts';
 import { deployBody, previewBody } from './deploy-body.ts';
 import { dryRunRoutes } from './dry-run-routes.ts';
+import { functionRef } from './entity.ts';
 import { functionKinds, type DeployedFunction, type FunctionKind } from './function.ts';
 import { deleteFunction, deployWithSyncs, previewDeployment } from './handlers.ts';
 import { keptLogRoutes } from './kept-log-routes.ts';
@@ -137,6 +139,35 @@ const deleteRoute = defineRoute({
     const [found] = await named(services.control, caller.environmentUid, params, query.type);
     await deleteFunction(services, found, { actor: caller.actor, ...idempotency });
     return { status: 200, body: { data: { success: true } } };
+  },
+});
+
+const recordingRoute = defineRoute({
+  method: 'PUT',
+  path: '/integrations/{uniqueKey}/functions/{name}/recording',
+  credential: 'environment',
+  scopes: ['environment:logs:keep'],
+  summary: 'Record the calls of a function, or stop it.',
+  description:
+    'The responses that its runs get from now on are kept sealed for 7 days, so that they can be replayed. It stays over deployments.',
+  params: ofFunction,
+  query: z.strictObject({
+    type: functionType.describe('Kind of the function, where several have the name.'),
+  }),
+  body: z.strictObject({
+    record_calls: z.boolean().describe('Whether the calls of its runs are recorded.'),
+  }),
+  answers: { 200: json('The function.', oneFunctionShape) },
+  errors: ['not_found'],
+  async handle(input) {
+    const { params, query, body, caller, services } = input;
+    const { control } = services;
+    const { environmentUid } = caller;
+    const [found] = await named(control, environmentUid, params, query.type);
+    const ref = functionRef(environmentUid, found.integrationKey, found.kind, found.name);
+    const command = { type: 'SetRecording', recordsCalls: body.record_calls } as const;
+    const changed = await control.execute(ref, command, askOptions(input));
+    return { status: 200, body: { data: presentFunction(changed ?? found) } };
   },
 });
 
@@ -304,6 +335,7 @@ export const functionRoutes: readonly AnyRoute[] = [
   listRoute,
   getRoute,
   deleteRoute,
+  recordingRoute,
   codeRoute,
   configurationRoute,
   compileRoute,

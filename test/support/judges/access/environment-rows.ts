@@ -202,6 +202,12 @@ const functionRows: readonly Row[] = [
     functionPath(),
   ),
   row(
+    'PUT /integrations/{uniqueKey}/functions/{name}/recording',
+    K('logs:keep'),
+    400,
+    functionPath('/recording'),
+  ),
+  row(
     'GET /integrations/{uniqueKey}/functions/{name}/code',
     K('functions:read'),
     200,

@@ -10,6 +10,7 @@ import type { EventLog } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import type { RunBody } from '#streams/values.ts';
 import type { BodyPlace } from '../ledger/events.ts';
+import type { Piece } from '../runtime/recording.ts';
 
 const topic = 'svc.internal.run-bodies.v1';
 /** Cache of bodies written by this process, in characters. */
@@ -21,7 +22,9 @@ const rememberedBodies = {
 /** Limit of the bodies that wait to be stored in the background. */
 const waitingBytesMax = 16 * 1024 ** 2;
 
-type BodyPart = 'input' | 'output';
+type BodyPart = 'input' | 'output' | CallsPart;
+/** A piece of the recorded calls of an attempt: its number, and that of the piece. */
+type CallsPart = `calls/${number}/${number}`;
 
 /** The owner of a body: the sealing context. */
 export interface BodyOwner {
@@ -30,7 +33,7 @@ export interface BodyOwner {
   readonly connectionUid: string;
 }
 
-/** Inputs and outputs of runs, sealed under the key of their connection; kept for 7 days. */
+/** Inputs, outputs and recorded calls of runs, sealed under the key of their connection; kept for 7 days. */
 export interface PayloadStore {
   /** Durable when it resolves. */
   put(owner: BodyOwner, part: BodyPart, json: string): Promise<{ place: BodyPlace; hash: string }>;
@@ -39,6 +42,14 @@ export interface PayloadStore {
    * too many bytes wait.
    */
   keep(owner: BodyOwner, part: BodyPart, json: string): void;
+  /** Appends a piece of the recorded calls of an attempt. Durable when it resolves. */
+  putCalls(owner: BodyOwner, piece: Piece): Promise<void>;
+  /**
+   * The pieces of all attempts of a run.
+   * @returns null: the connection's key was destroyed
+   * @throws GatewayError `log_unavailable`
+   */
+  findCalls(sought: SoughtCalls): Promise<Piece[] | null>;
   /** Keyed hash: it detects equal bodies and reveals nothing. */
   hash(json: string): string;
   /**
@@ -66,6 +77,11 @@ export interface SoughtBody {
   readonly queuedAt: Instant;
 }
 
+/** The recorded calls of a run that was queued, and ended, at these times (ms). */
+export interface SoughtCalls extends SoughtBody {
+  readonly endedAt: Instant;
+}
+
 export interface PayloadStoreDeps extends LogPorts {
   readonly logger: Logger;
   readonly vault: Vault;
@@ -79,7 +95,7 @@ export function createPayloadStore(deps: PayloadStoreDeps): PayloadStore {
   // Each is read once: by the runner, or by the caller that waits for the outcome.
   const remembered = new LRUCache<string, string>(rememberedBodies);
   let waitingBytes = 0;
-  const append = async (owner: BodyOwner, part: BodyPart, json: string): Promise<BodyPlace> => {
+  const append = async (owner: BodyOwner, part: BodyPart, bytes: Buffer): Promise<BodyPlace> => {
     const [codec, partitions] = await opened;
     await vault.ready(owner.connectionUid);
     const value = codec.encode({
@@ -87,7 +103,7 @@ export function createPayloadStore(deps: PayloadStoreDeps): PayloadStore {
       part,
       key_id: owner.connectionUid,
       environment_id: owner.environmentUid,
-      body: vault.sealBytes(owner.connectionUid, Buffer.from(json), contextOf(owner, part)),
+      body: vault.sealBytes(owner.connectionUid, bytes, contextOf(owner, part)),
     });
     const partition = partitionOf(owner.runId, partitions);
     const message = { key: owner.runId, value, headers: { 'content-type': 'application/avro' } };
@@ -102,7 +118,7 @@ export function createPayloadStore(deps: PayloadStoreDeps): PayloadStore {
     ...failureTexts(vault),
 
     async put(owner, part, json) {
-      const place = await append(owner, part, json);
+      const place = await append(owner, part, Buffer.from(json));
       remembered.set(nameOf(place), json);
       return { place, hash: hash(json) };
     },
@@ -113,9 +129,26 @@ export function createPayloadStore(deps: PayloadStoreDeps): PayloadStore {
       const lost = (err: unknown): void => {
         logger.debug({ err, runId: owner.runId }, 'a body of a run was not stored');
       };
-      void append(owner, part, json)
+      void append(owner, part, Buffer.from(json))
         .catch(lost)
         .finally(() => (waitingBytes -= json.length));
+    },
+
+    async putCalls(owner, { attempt, number, bytes }) {
+      await append(owner, `calls/${attempt}/${number}`, bytes);
+    },
+
+    async findCalls(sought) {
+      const [codec, partitions] = await opened;
+      const pieces: Piece[] = [];
+      for await (const body of bodiesOf(log, codec, { ...sought, partitions })) {
+        const [kind, attempt, number] = body.part.split('/');
+        if (kind !== 'calls') continue;
+        const bytes = await openIfKept(vault, ownerOf(body), body.part as CallsPart, body.body);
+        if (bytes === null) return null;
+        pieces.push({ attempt: Number(attempt), number: Number(number), bytes });
+      }
+      return pieces;
     },
 
     async get(owner, part, bodyPlace) {
@@ -134,7 +167,8 @@ export function createPayloadStore(deps: PayloadStoreDeps): PayloadStore {
     async find(sought, part) {
       const [codec, partitions] = await opened;
       const body = await searchBody(log, codec, { ...sought, part, partitions });
-      return body === null ? null : openIfKept(vault, ownerOf(body), part, body.body);
+      if (body === null) return null;
+      return textOf(await openIfKept(vault, ownerOf(body), part, body.body));
     },
   };
 }
@@ -147,8 +181,11 @@ const failureTexts = (vault: Vault): Pick<PayloadStore, 'sealText' | 'openText'>
     const sealed = vault.sealBytes(connectionUid, Buffer.from(text), contextOf(owner, 'failure'));
     return sealed.toString('base64');
   },
-  openText: (owner, sealed) => openIfKept(vault, owner, 'failure', Buffer.from(sealed, 'base64')),
+  openText: async (owner, sealed) =>
+    textOf(await openIfKept(vault, owner, 'failure', Buffer.from(sealed, 'base64'))),
 });
+
+const textOf = (bytes: Buffer | null): string | null => bytes?.toString() ?? null;
 
 const ownerOf = ({ run_id, environment_id, key_id }: RunBody): BodyOwner => ({
   runId: run_id,
@@ -176,11 +213,11 @@ async function openIfKept(
   owner: BodyOwner,
   part: BodyPart | 'failure',
   sealed: Uint8Array,
-): Promise<string | null> {
+): Promise<Buffer | null> {
   const { connectionUid } = owner;
   try {
     await vault.ready(connectionUid);
-    return vault.openBytes(connectionUid, sealed, contextOf(owner, part)).toString();
+    return Buffer.from(vault.openBytes(connectionUid, sealed, contextOf(owner, part)));
   } catch (error) {
     if (error instanceof GatewayError && isDestroyed.has(error.code)) return null;
     throw error;
@@ -195,25 +232,39 @@ const searchedBeforeMs = 15_000;
 const searchedAfterMs = 60_000;
 const searchMaxMs = 10_000;
 
-/** The key leads to the partition, and the time to a short range of it: no index is needed. */
 async function searchBody(
   log: EventLog,
   codec: Codec<RunBody>,
   sought: SoughtBody & { readonly part: BodyPart; readonly partitions: number },
 ): Promise<RunBody | null> {
-  const { runId, queuedAt } = sought;
+  for await (const body of bodiesOf(log, codec, { ...sought, endedAt: sought.queuedAt })) {
+    if (body.part === sought.part) return body;
+  }
+  return null;
+}
+
+/**
+ * The bodies of a run. The key leads to the partition, and the time to a short range of it: no index is needed.
+ * @throws GatewayError `log_unavailable`
+ */
+async function* bodiesOf(
+  log: EventLog,
+  codec: Codec<RunBody>,
+  sought: SoughtCalls & { readonly partitions: number },
+): AsyncGenerator<RunBody> {
+  const { runId, queuedAt, endedAt } = sought;
   const partition = partitionOf(runId, sought.partitions);
   const offset = await log.offsetAt(topic, partition, queuedAt - searchedBeforeMs);
   const signal = AbortSignal.timeout(searchMaxMs);
   for await (const { messages } of log.read({ topic, partition, offset }, { signal })) {
     for (const { key, value, timestamp } of messages) {
-      if (timestamp > queuedAt + searchedAfterMs) return null;
+      if (timestamp > endedAt + searchedAfterMs) return;
       if (key !== runId || value === null) continue;
       const body = codec.decode(value);
-      if (body.part === sought.part && body.environment_id === sought.environmentUid) return body;
+      if (body.environment_id === sought.environmentUid) yield body;
     }
   }
-  if (!signal.aborted) return null;
+  if (!signal.aborted) return;
   const message = 'The body of the run was not found in time.';
   throw new GatewayError('log_unavailable', { message });
 }

@@ -4,6 +4,8 @@ import type { CommandOf, EntityRef, EntityTypes } from '#control-plane/entity.ts
 import type { ProcessPorts } from '#control-plane/ports.ts';
 import { currentTrace, inSpan, inTrace, type SpanDescription } from '#control-plane/trace.ts';
 import { GatewayError } from '#kernel/errors.ts';
+import { limits } from '#kernel/limits.ts';
+import type { Mask } from '#kernel/mask.ts';
 import { retrying } from '#kernel/retry.ts';
 import { scrub } from '#kernel/scrub.ts';
 import { connectionRef } from '#modules/connections/connections/entity.ts';
@@ -12,9 +14,11 @@ import type { RecordWriter } from '#modules/records/write/writer.ts';
 import type { OperationState, OperationLogs } from '#ports/operation-log.ts';
 import {
   missingEntry,
+  type EntryPoint,
   type HostCall,
   type HostCalls,
   type RunFailure,
+  type RunResult,
   type Sandbox,
 } from '#ports/sandbox.ts';
 import { callerError } from '#rules/caller-error.ts';
@@ -27,10 +31,13 @@ import { functionTypeOf, type DeployedFunction } from '../../functions/function.
 import type { RunFailure as ReportedFailure } from '../../syncs/events.ts';
 import type { EndStatus } from '../../syncs/state.ts';
 import type { BodyOwner, PayloadStore } from '../invocation/payload-store.ts';
+import { missingText } from '../invocation/recordings.ts';
 import type { Attempt } from '../ledger/events.ts';
 import { scrubFailure } from '../ledger/failure.ts';
 import type { Timeline, Timelines } from '../ledger/timeline.ts';
+import { CallRecorder } from '../runtime/call-recorder.ts';
 import type { HostRun, OpenedHost } from '../runtime/open-host.ts';
+import type { RecordedOutcome } from '../runtime/recording.ts';
 
 export interface RunDeps extends ProcessPorts {
   readonly control: ControlPlane;
@@ -121,23 +128,76 @@ async function runInSandbox(
     const fileName = `${fn.integrationKey}/${fn.name}.js`;
     const entry = kind === 'webhook' ? 'onWebhook' : 'exec';
     const how = { fileName, entry, limits: runLimits[kind] } as const;
-    const { context, calls } = dress(host);
+    const recorder = recorderOf(deps, run);
+    const dressed = dress(host);
+    const { context } = dressed;
+    const calls = recorder?.recorded(dressed.calls, host.mask) ?? dressed.calls;
+    const checkpoint = recorder === null ? 'null' : await checkpointOf(dressed.calls);
     const type = functionTypeOf(run.fn.kind);
     const wanted = { ...how, type, input, bundle: fn.bundle, context, signal };
     const result = await deps.sandbox.run(wanted, inCurrentTrace(calls));
+    const ending = endingOfRun(run, { result, entry, fileName, mask: host.mask });
     if (result.dropped !== undefined) {
       const message = droppedText(result.dropped);
       run.operation.write('info', message);
       timeline({ what: 'log', level: 'info', message });
     }
-    if (result.status === 'ok') return { kind: 'ok', output: result.output };
-    if (kind === 'webhook' && result.error.code === missingEntry) return unheard(run, result.error);
-    const located = locateFailure(result.error, { ...codeOf(fn, fileName), called: entry });
-    return endingOf(host.mask.data({ failure: result.error, detail: located }), signal);
+    if (recorder !== null && ending.kind !== 'interrupted') {
+      const { contentHash, version: functionVersion } = fn;
+      const past = { contentHash, functionVersion, context, input: input ?? null, checkpoint };
+      const kept = await recorder.end({ ...past, outcome: outcomeOf(ending) });
+      timeline({ what: 'recorded', count: kept.calls, message: priceOf(kept) });
+    }
+    return ending;
   } catch (error) {
     return failedBy(error, deps.logger);
   }
 }
+
+/** The outcome of the code, before any other step of the run. */
+function endingOfRun(
+  run: AttemptRun,
+  ended: {
+    readonly result: RunResult;
+    readonly entry: EntryPoint;
+    readonly fileName: string;
+    readonly mask: Mask;
+  },
+): Ending {
+  const { fn, attempt, signal } = run;
+  const { result, entry, fileName, mask } = ended;
+  if (result.status === 'ok') return { kind: 'ok', output: result.output };
+  const { error } = result;
+  if (attempt.kind === 'webhook' && error.code === missingEntry) return unheard(run, error);
+  const located = locateFailure(error, { ...codeOf(fn, fileName), called: entry });
+  return endingOf(mask.data({ failure: error, detail: located }), signal);
+}
+
+/** Null: the calls of the function are not recorded. */
+function recorderOf({ payloads }: RunDeps, { attempt, fn }: AttemptRun): CallRecorder | null {
+  if (fn.recordsCalls !== true) return null;
+  return new CallRecorder((number, bytes) =>
+    payloads.putCalls(attempt, { attempt: attempt.number, number, bytes }),
+  );
+}
+
+async function checkpointOf({ getCheckpoint }: HostCalls): Promise<string> {
+  const answer = await getCheckpoint?.('{}');
+  return typeof answer === 'string' ? answer : 'null';
+}
+
+/** What a recording keeps of the outcome, and a replay compares with it. */
+export function outcomeOf(ending: AttemptResult): RecordedOutcome {
+  if (ending.kind === 'ok') {
+    return { status: 'succeeded', output: ending.output ?? null, error: null };
+  }
+  const { code, message } = ending.error;
+  return { status: ending.status, output: null, error: { code, message } };
+}
+
+/** What recording a run costs, for its timeline. */
+const priceOf = ({ bytes, missing }: Awaited<ReturnType<CallRecorder['end']>>): string =>
+  `${bytes} bytes are kept of its calls for ${limits.runBodiesKeptDays} days${missing === null ? '' : `; incomplete: ${missingText[missing]}`}`;
 
 /** The messages of a sandbox process arrive outside of any trace: its calls belong to that of their run. */
 function inCurrentTrace(calls: HostCalls): HostCalls {
