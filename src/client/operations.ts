@@ -757,7 +757,13 @@ export interface Operations {
   /** Get a dry run. */
   'GET /functions/dryruns/{id}': {
     readonly params: { readonly id: string };
-    readonly answer: { readonly id: string; readonly status: 'waiting' | 'running' | 'success' | 'failed'; readonly integration_id: string; readonly function_type: 'sync' | 'action'; readonly created_at: string; readonly updated_at: string; readonly started_at?: string; readonly completed_at?: string; readonly duration_ms?: number; readonly output?: unknown; readonly result?: unknown; readonly error?: { readonly code: string; readonly message: string; readonly payload?: unknown } };
+    readonly answer: { readonly id: string; readonly status: 'waiting' | 'running' | 'success' | 'failed'; readonly integration_id: string; readonly function_type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly created_at: string; readonly updated_at: string; readonly started_at?: string; readonly completed_at?: string; readonly duration_ms?: number; readonly output?: unknown; readonly result?: unknown; readonly error?: { readonly code: string; readonly message: string; readonly payload?: unknown } };
+  };
+  /** Replay a recorded run. */
+  'POST /runs/{id}/replays': {
+    readonly params: { readonly id: string };
+    readonly body?: { readonly code?: string };
+    readonly answer: { readonly id: string; readonly attempt: number; readonly recorded_bytes: number; readonly recorded_calls: number; readonly same_code: boolean; readonly created_at: string };
   };
   /** Show which functions keep log lines of every level. */
   'GET /logs/keep': {

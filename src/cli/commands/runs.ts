@@ -8,6 +8,7 @@ import { stopOnInterrupt, type Context } from '../context.ts';
 import { usageError } from '../exit.ts';
 import { failureLines } from '../failure-text.ts';
 import { uncheckedWords } from '../options.ts';
+import { replayRuns } from '../replay-runs.ts';
 import { inEnvironment, listOptions, listQuery, serviceHelp } from '../service-command.ts';
 
 const options = {
@@ -20,7 +21,9 @@ const options = {
     '--status <statuses>',
     'queued, running, succeeded, failed, cancelled, timed_out or interrupted',
   ],
-  function: ['--function <name>', 'only of this function'],
+  function: ['--function <name>', 'only of this function; replay: a file with other code'],
+  day: ['--day <day>', 'replay: the runs of this day (UTC)'],
+  off: ['--off', 'record: no longer'],
   'dry-run': ['--dry-run', 'revert: only show the changes'],
   yes: ['-y, --yes', 'revert: without asking'],
 } as const satisfies Options;
@@ -31,7 +34,7 @@ const notTailed = ['since', 'limit'] as const;
 export const runs = defineCommand({
   name: 'runs',
   usage: '',
-  summary: 'List runs of functions, cancel a run, or revert its changes to records',
+  summary: 'List, cancel, replay or revert runs of functions',
   about: 'The filters are those of list; tail has them too, except --since and --limit.',
   words: {
     list: 'runs of the last 24 hours, newest first; readable: whether their records can be read',
@@ -39,6 +42,10 @@ export const runs = defineCommand({
     'show <id>':
       'one run with its requests, saves, checkpoints and log lines; waits up to two seconds until its records are readable',
     'cancel <id>': 'end a queued or running run',
+    'record <integration>/<function>':
+      'keep the responses that its runs get for 7 days, sealed, so that they can be replayed',
+    'replay [id]':
+      'run it again on its recorded responses, without effects, and show the difference; without an id the recorded runs of a --day or a --connection',
     'revert <id>': "revert a run's changes to records: shows them, and asks",
   },
   defaultWord: 'list',
@@ -50,10 +57,24 @@ Examples
   svc runs list -e dev --function contacts --since 2026-01-31T08:00:00Z
   svc runs tail -e dev --status failed,timed_out
   svc runs cancel 0192f0c1-7a3b-7c4d-8e5f-001122334455 -e dev
+  svc runs record crm/contacts -e dev
+  svc runs replay 0192f0c1-7a3b-7c4d-8e5f-001122334455 -e dev
+  svc runs replay --connection acme --function crm/syncs/contacts.ts -e dev
   svc runs revert 0192f0c1-7a3b-7c4d-8e5f-001122334455 -e dev --dry-run`,
 
   async run({ word, positionals, values }, context) {
     const [id = ''] = positionals;
+    if (word === 'replay') {
+      const [replayedId] = positionals;
+      await inEnvironment(context, values, (client) =>
+        replayRuns(context, client, { id: replayedId, values }),
+      );
+      return;
+    }
+    if (word === 'record') {
+      await inEnvironment(context, values, (client) => recordCalls(context, client, id, values));
+      return;
+    }
     const params = { id };
     const refused = notTailed.find((name) => values[name] !== undefined);
     if (word === 'tail' && refused !== undefined) {
@@ -86,31 +107,53 @@ Examples
         await tailRuns(context, client, { ...ofConnection, ...selected }, json === true);
         return;
       }
-      const query = { ...listQuery(values), ...selected };
-      const { data } = await client.request('GET /runs', { query });
-      const heads = [
-        'run',
-        'kind',
-        'function',
-        'connection',
-        'status',
-        'queued',
-        'took',
-        'readable',
-      ];
-      await showRows(context, values.json, data, heads, (one) => [
-        one.id,
-        one.kind,
-        one.function,
-        one.connection_id,
-        one.status,
-        one.queued_at,
-        one.duration_ms === null ? '' : `${one.duration_ms} ms`,
-        one.records_readable === null ? '' : one.records_readable ? 'yes' : 'not yet',
-      ]);
+      await listRuns(context, client, { ...listQuery(values), ...selected }, values.json);
     });
   },
 });
+
+async function listRuns(
+  context: Context,
+  client: Client,
+  query: Input<'GET /runs'>['query'],
+  isJson: boolean | undefined,
+): Promise<void> {
+  const { data } = await client.request('GET /runs', { query });
+  const heads = ['run', 'kind', 'function', 'connection', 'status', 'queued', 'took', 'readable'];
+  await showRows(context, isJson, data, heads, (one) => [
+    one.id,
+    one.kind,
+    one.function,
+    one.connection_id,
+    one.status,
+    one.queued_at,
+    one.duration_ms === null ? '' : `${one.duration_ms} ms`,
+    one.records_readable === null ? '' : one.records_readable ? 'yes' : 'not yet',
+  ]);
+}
+
+/** Whether the calls of a function are recorded from now on. */
+async function recordCalls(
+  { output }: Context,
+  client: Client,
+  target: string,
+  { off = false, json = false }: { readonly off?: boolean; readonly json?: boolean },
+): Promise<void> {
+  const [uniqueKey = '', name = ''] = target.split('/');
+  if (name === '') throw usageError('runs record takes <integration>/<function>, as crm/contacts');
+  const params = { uniqueKey, name };
+  const found = await client.request('GET /integrations/{uniqueKey}/functions/{name}', { params });
+  const changed = await client.request('PUT /integrations/{uniqueKey}/functions/{name}/recording', {
+    params,
+    query: { type: found.data.type },
+    body: { record_calls: !off },
+  });
+  if (json) output.result(JSON.stringify(changed));
+  else {
+    const what = off ? 'are no longer recorded' : 'are recorded from now on, and kept for 7 days';
+    output.result(`The calls of ${target} ${what}`);
+  }
+}
 
 /** Until Ctrl-C, the regular end. */
 async function tailRuns(

@@ -33,6 +33,7 @@ const notAudited: readonly string[] = [
   'PATCH /records/prune',
   'POST /functions/compile',
   'POST /functions/dryruns',
+  'POST /runs/{id}/replays',
   'POST /connections/metadata',
   'PATCH /connections/metadata',
   'POST /connection/metadata',

@@ -15,6 +15,7 @@ import type { ActionRun } from '../actions/state.ts';
 import type { RunsClient } from '../runs/invocation/client.ts';
 import { defineRoute } from '../services.ts';
 import { compileSource } from './compile-source.ts';
+import { functionKinds } from './function.ts';
 
 const functionType = z.enum(['sync', 'action']);
 const status = z.enum(['waiting', 'running', 'success', 'failed']);
@@ -113,7 +114,7 @@ const dryRunShape = z.strictObject({
   id: z.uuid().describe('Id of the dry run.'),
   status: status.describe('State of the dry run.'),
   integration_id: integrationKey,
-  function_type: functionType,
+  function_type: z.enum(functionKinds),
   created_at: timestamp,
   updated_at: timestamp,
   started_at: timestamp.optional(),

@@ -29,6 +29,7 @@ import {
   removedShape,
 } from './presenter.ts';
 import { listFunctions } from './queries.ts';
+import { replayRoutes } from './replay-routes.ts';
 
 /** The oldest supported version of the CLI (docs/reference/http.md#headers). */
 const oldest = '0.67.0';
@@ -340,6 +341,7 @@ export const functionRoutes: readonly AnyRoute[] = [
   configurationRoute,
   compileRoute,
   ...dryRunRoutes,
+  ...replayRoutes,
   ...keptLogRoutes,
   previewRoute,
   deployRoute,

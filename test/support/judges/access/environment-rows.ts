@@ -1,3 +1,4 @@
+import { replayRows } from './replay-rows.ts';
 import { absent, changing, creating, K, KorC, row, type Names, type Row } from './row.ts';
 import { webhookEndpointRows } from './webhook-endpoint-rows.ts';
 
@@ -202,12 +203,6 @@ const functionRows: readonly Row[] = [
     functionPath(),
   ),
   row(
-    'PUT /integrations/{uniqueKey}/functions/{name}/recording',
-    K('logs:keep'),
-    400,
-    functionPath('/recording'),
-  ),
-  row(
     'GET /integrations/{uniqueKey}/functions/{name}/code',
     K('functions:read'),
     200,
@@ -222,9 +217,6 @@ const functionRows: readonly Row[] = [
       function_type: 'action',
       code: 'export default 1',
     },
-  })),
-  row('GET /functions/dryruns/{id}', K('functions:dryrun'), 404, () => ({
-    path: `/functions/dryruns/${noId}`,
   })),
   changing('POST /functions/deployments', K('deploy'), 404, ({ integration }) => ({
     body: {
@@ -261,6 +253,7 @@ const runRows: readonly Row[] = [
   row('GET /runs', K('logs:read'), 200, (names) => ({ path: `/runs?${query(of(names))}` })),
   row('GET /runs/tail', K('logs:read'), 400, () => ({ path: '/runs/tail?nothing=1' })),
   row('GET /runs/{id}', K('logs:read'), 404, () => ({ path: '/runs/none' })),
+  ...replayRows,
   row('GET /runs/{id}/input', K('actions:execute'), 404, () => ({ path: '/runs/none/input' })),
   changing('POST /runs/{id}/cancel', K('syncs:execute|actions:execute'), 404, () => ({
     path: '/runs/none/cancel',

@@ -6,7 +6,9 @@ import type { DeployedFunction } from '../../functions/function.ts';
 import type { SyncCommandOptions, TriggerOptions } from '../../syncs/handlers.ts';
 import type { SyncSelection } from '../../syncs/queries.ts';
 import type { DryRunOrder } from '../runtime/dry-run-calls.ts';
-import type { BodyOwner } from './payload-store.ts';
+import type { ReplayOrder } from '../runtime/replay-calls.ts';
+import type { BodyOwner, SoughtCalls } from './payload-store.ts';
+import type { RecordedAttempt } from './recordings.ts';
 
 export interface ActionRequest {
   readonly environmentUid: string;
@@ -65,7 +67,7 @@ export interface ChangesRequest {
 /** A function for a dry run, and its input. */
 export interface DryRunRequest {
   readonly connection: Connection;
-  readonly order: DryRunOrder;
+  readonly order: DryRunOrder | ReplayOrder;
   readonly actor: string;
   /** As of an action. */
   readonly runId?: string;
@@ -120,7 +122,12 @@ export interface RunsClient {
    * @throws the signal's reason
    */
   runChanges(request: ChangesRequest, runId: string, signal: AbortSignal): Promise<ActionRun>;
-  /** Queues a dry run, and resolves with its id. */
+  /**
+   * The recorded attempt of a run that a replay runs on.
+   * @throws GatewayError `not_found`, `conflict`, `log_unavailable`
+   */
+  recordedRun(sought: SoughtCalls): Promise<RecordedAttempt>;
+  /** Queues a dry run or a replay, and resolves with its id. */
   queueDryRun(request: DryRunRequest): Promise<string>;
   /**
    * The result of a finished dry run: `{output, result}`.

@@ -15,9 +15,12 @@ import type { ActionRun, CalledKind } from '../../actions/state.ts';
 import type { DeployedFunction } from '../../functions/function.ts';
 import { requireFunction } from '../../functions/queries.ts';
 import { actorOf, type Attempt, type BodyPlace, type RunChanged } from '../ledger/events.ts';
+import type { DryRunOrder } from '../runtime/dry-run-calls.ts';
+import type { ReplayOrder } from '../runtime/replay-calls.ts';
 import type { ActionRequest, ChangesRequest, EventRequest, RunsClient } from './client.ts';
 import type { DirectRuns, TakenRun } from './direct-runs.ts';
 import type { BodyOwner, PayloadStore } from './payload-store.ts';
+import { requireRecording } from './recordings.ts';
 import type { RunCompletions } from './run-completions.ts';
 import { triggerSyncs } from './trigger-syncs.ts';
 
@@ -99,7 +102,7 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
     runChanges: (request, runId, signal) => runOnChanges(deps, request, runId, signal),
 
     async queueDryRun({ connection, order, actor, runId = randomUUID() }) {
-      const run = { kind: 'dryrun', name: 'dryrun', event: order.functionType } as const;
+      const run = { kind: 'dryrun', name: 'dryrun', event: eventOfOrder(order) } as const;
       // Absent fields of the request stay absent.
       const input = order as unknown as Json;
       const called = { ...run, connection, fn: { version: '' }, input, actor };
@@ -107,11 +110,16 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
       return runId;
     },
 
+    recordedRun: (sought) => requireRecording(deps.payloads, sought),
+
     async dryRunOutput({ runId, environmentUid, connectionUid, output, error }) {
       return readEnd(deps.payloads, { runId, environmentUid, connectionUid }, output, error);
     },
   };
 }
+
+const eventOfOrder = (order: DryRunOrder | ReplayOrder): string =>
+  'replayOf' in order ? order.kind : order.functionType;
 
 async function runOnChanges(
   deps: RunsClientDeps,

@@ -112,10 +112,10 @@ export function createPayloadStore(deps: PayloadStoreDeps): PayloadStore {
     return { partition, offset: position.offset };
   };
   const hash = (json: string): string => vault.fingerprint('run-body', json).slice(0, 32);
-
   return {
     hash,
     ...failureTexts(vault),
+    ...callPieces(deps, opened, append),
 
     async put(owner, part, json) {
       const place = await append(owner, part, Buffer.from(json));
@@ -126,29 +126,9 @@ export function createPayloadStore(deps: PayloadStoreDeps): PayloadStore {
     keep(owner, part, json) {
       if (waitingBytes + json.length > waitingBytesMax) return;
       waitingBytes += json.length;
-      const lost = (err: unknown): void => {
-        logger.debug({ err, runId: owner.runId }, 'a body of a run was not stored');
-      };
       void append(owner, part, Buffer.from(json))
-        .catch(lost)
+        .catch((err: unknown) => logger.debug({ err, runId: owner.runId }, lostBody))
         .finally(() => (waitingBytes -= json.length));
-    },
-
-    async putCalls(owner, { attempt, number, bytes }) {
-      await append(owner, `calls/${attempt}/${number}`, bytes);
-    },
-
-    async findCalls(sought) {
-      const [codec, partitions] = await opened;
-      const pieces: Piece[] = [];
-      for await (const body of bodiesOf(log, codec, { ...sought, partitions })) {
-        const [kind, attempt, number] = body.part.split('/');
-        if (kind !== 'calls') continue;
-        const bytes = await openIfKept(vault, ownerOf(body), body.part as CallsPart, body.body);
-        if (bytes === null) return null;
-        pieces.push({ attempt: Number(attempt), number: Number(number), bytes });
-      }
-      return pieces;
     },
 
     async get(owner, part, bodyPlace) {
@@ -172,6 +152,34 @@ export function createPayloadStore(deps: PayloadStoreDeps): PayloadStore {
     },
   };
 }
+
+const lostBody = 'a body of a run was not stored';
+
+type Opened = Promise<readonly [Codec<RunBody>, number]>;
+
+/** The recorded calls of attempts, in pieces. */
+const callPieces = (
+  { log, vault }: Pick<PayloadStoreDeps, 'log' | 'vault'>,
+  opened: Opened,
+  append: (owner: BodyOwner, part: BodyPart, bytes: Buffer) => Promise<BodyPlace>,
+): Pick<PayloadStore, 'putCalls' | 'findCalls'> => ({
+  async putCalls(owner, { attempt, number, bytes }) {
+    await append(owner, `calls/${attempt}/${number}`, bytes);
+  },
+
+  async findCalls(sought) {
+    const [codec, partitions] = await opened;
+    const pieces: Piece[] = [];
+    for await (const body of bodiesOf(log, codec, { ...sought, partitions })) {
+      const [kind, attempt, number] = body.part.split('/');
+      if (kind !== 'calls') continue;
+      const bytes = await openIfKept(vault, ownerOf(body), body.part as CallsPart, body.body);
+      if (bytes === null) return null;
+      pieces.push({ attempt: Number(attempt), number: Number(number), bytes });
+    }
+    return pieces;
+  },
+});
 
 /** The response of a provider in a failure. */
 const failureTexts = (vault: Vault): Pick<PayloadStore, 'sealText' | 'openText'> => ({

@@ -32,7 +32,7 @@ export async function requireRecording(
   const [newest] = attempts;
   if (newest === undefined) {
     const message = `The calls of the run "${runId}" were not recorded, or are older than ${limits.runBodiesKeptDays} days.`;
-    const fix = 'Record the calls of the function (svc functions record), and replay a later run.';
+    const fix = 'Record the calls of the function (svc runs record), and replay a later run.';
     throw new GatewayError('not_found', { message, fix });
   }
   for (const [attempt, ofAttempt] of attempts) {

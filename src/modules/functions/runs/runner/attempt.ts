@@ -80,7 +80,10 @@ export type AttemptResult =
       readonly detail?: FailureDetail;
     };
 
-type AttemptRun = Omit<HostRun, 'timeline'>;
+type AttemptRun = Omit<HostRun, 'timeline'> & {
+  /** Of a replay; otherwise by the kind of the run. */
+  readonly entry?: EntryPoint;
+};
 
 type Dress = Pick<OpenedHost, 'calls' | 'context'>;
 
@@ -126,7 +129,7 @@ async function runInSandbox(
     const timeline = timelineOf(deps, run);
     await using host = await deps.openHost({ ...run, timeline });
     const fileName = `${fn.integrationKey}/${fn.name}.js`;
-    const entry = kind === 'webhook' ? 'onWebhook' : 'exec';
+    const entry = run.entry ?? (kind === 'webhook' ? 'onWebhook' : 'exec');
     const how = { fileName, entry, limits: runLimits[kind] } as const;
     const recorder = recorderOf(deps, run);
     const dressed = dress(host);

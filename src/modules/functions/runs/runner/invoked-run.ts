@@ -9,12 +9,15 @@ import type { Stream } from '#modules/records/model/stream.ts';
 import type { Operation, OperationType } from '#ports/operation-log.ts';
 import { actionRunRef, type ActionRunEntity } from '../../actions/entity.ts';
 import { outputJson } from '../../actions/output.ts';
-import type { DeployedFunction } from '../../functions/function.ts';
+import { functionTypeOf, type DeployedFunction } from '../../functions/function.ts';
 import { streamOf } from '../../syncs/reconcile.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
+import { requireRecording } from '../invocation/recordings.ts';
 import type { Attempt, BodyPlace } from '../ledger/events.ts';
 import { createDryRun, type DryRunOrder } from '../runtime/dry-run-calls.ts';
 import type { HostRun } from '../runtime/open-host.ts';
+import { createReplayCalls, type ReplayOrder } from '../runtime/replay-calls.ts';
+import { differenceOf } from '../runtime/replay-difference.ts';
 import {
   executeUntilDecided,
   attempted,
@@ -22,6 +25,7 @@ import {
   isStale,
   keepAlive,
   logEnd,
+  outcomeOf,
   reportedFailure,
   runUserCode,
   type Ending,
@@ -237,7 +241,8 @@ async function performDryRun(
   return attempted(deps, async () => {
     const connection = await connectionOf(deps, attempt);
     // It was made of this type, and sealed.
-    const order = parseRawJson((await supplied.input) ?? '{}') as DryRunOrder;
+    const order = parseRawJson((await supplied.input) ?? '{}') as DryRunOrder | ReplayOrder;
+    if ('replayOf' in order) return performReplay(deps, { attempt, connection, order }, supplied);
     const definition = await deps.sandbox.describe(order.bundle, 'dryrun.js');
     if (definition.type !== order.functionType) {
       const message = `The code is of the type ${definition.type}, not ${order.functionType}.`;
@@ -264,9 +269,45 @@ async function performDryRun(
   });
 }
 
+/**
+ * A replay: the code runs on what was recorded of another run, and the output is the difference. It succeeds also where
+ * the code fails, as the recorded code may have.
+ */
+async function performReplay(
+  deps: RunDeps,
+  run: { readonly attempt: Attempt; readonly connection: Connection; readonly order: ReplayOrder },
+  { operation, signal }: Pick<HostRun, 'operation' | 'signal'>,
+): Promise<Ending> {
+  const { attempt, connection, order } = run;
+  const { environmentUid } = connection;
+  const { bundle, kind, entry, replayOf } = order;
+  const recorded = await requireRecording(deps.payloads, { ...replayOf, environmentUid });
+  const { recording } = recorded;
+  const definition = await deps.sandbox.describe(bundle, 'replay.js');
+  if (definition.type !== functionTypeOf(kind)) {
+    const message = `The code is of the type ${definition.type}; the run was one of a function of the kind ${kind}.`;
+    throw new GatewayError('invalid_request', { message });
+  }
+  const models = kind === 'sync' ? Object.keys(definition.models) : recording.context.models;
+  const fn = tried({ functionType: kind, bundle }, connection, models);
+  const replay = createReplayCalls(recording);
+  const host = { attempt, connection, fn, instance: null, depth: 0, operation, signal, entry };
+  const ending = await runUserCode(deps, host, recording.input ?? undefined, () => ({
+    calls: replay.calls,
+    context: { ...recording.context, models },
+  }));
+  if (ending.kind === 'interrupted') return ending;
+  const difference = differenceOf(recording, replay, outcomeOf(ending));
+  const result = { run_id: replayOf.runId, attempt: recorded.attempt, ...difference };
+  return { kind: 'ok', output: JSON.stringify({ output: null, result }) };
+}
+
 /** The function in the format of a deployed one. */
 function tried(
-  { functionType, bundle }: DryRunOrder,
+  {
+    functionType,
+    bundle,
+  }: { readonly functionType: DeployedFunction['kind']; readonly bundle: string },
   { environmentUid, integrationKey }: Connection,
   models: readonly string[],
 ): DeployedFunction {

@@ -5,6 +5,7 @@ import type { Mask } from '#kernel/mask.ts';
 import type { HostCall, HostCalls, HostMethod } from '#ports/sandbox.ts';
 import {
   askedOf,
+  effectiveMethods,
   pieceMarks,
   writtenMethods,
   type MissingCalls,
@@ -49,9 +50,7 @@ export class CallRecorder {
   }
 
   /** Keeps the rest. Resolves with the price: the number of calls, and the bytes that are kept of them. */
-  async end(
-    facts: Omit<RecordedFacts, 'missing'>,
-  ): Promise<{
+  async end(facts: Omit<RecordedFacts, 'missing'>): Promise<{
     readonly calls: number;
     readonly bytes: number;
     readonly missing: MissingCalls | null;
@@ -68,9 +67,10 @@ export class CallRecorder {
     return async (args) => {
       const n = this.#count++;
       if (this.#missing !== null) return call(args);
-      const kept = writtenMethods.has(method)
-        ? { args: method === 'log' ? mask.text(args) : args }
-        : {};
+      const kept =
+        writtenMethods.has(method) || effectiveMethods.has(method)
+          ? { args: method === 'log' ? mask.text(args) : args }
+          : {};
       try {
         const answer = await call(args);
         this.#add({
@@ -98,8 +98,12 @@ export class CallRecorder {
     if (this.#missing !== null) return;
     const text = JSON.stringify(call);
     this.#plainBytes += Buffer.byteLength(text);
-    if (this.#count > limits.recordedRunCallsMax) return this.#giveUp('calls');
-    if (this.#plainBytes > limits.recordedRunBytesMax) return this.#giveUp('size');
+    if (this.#count > limits.recordedRunCallsMax) this.#giveUp('calls');
+    else if (this.#plainBytes > limits.recordedRunBytesMax) this.#giveUp('size');
+    else this.#push(text);
+  }
+
+  #push(text: string): void {
     this.#calls.push(text);
     this.#chars += text.length;
     if (this.#chars < frameChars) return;
@@ -153,5 +157,5 @@ function answerOf(
 
 function errorOf(error: unknown, mask: Mask): NonNullable<RecordedCall['error']> {
   const { code = 'server_error', message = '' } = error as { code?: string; message?: string };
-  return { code: String(code), message: mask.text(String(message)) };
+  return { code, message: mask.text(message) };
 }

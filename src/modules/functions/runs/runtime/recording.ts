@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { zstdDecompressSync } from 'node:zlib';
 import { parseWrittenJson } from '#kernel/exact-json.ts';
 import type { Mask } from '#kernel/mask.ts';
-import { objectOf, stableJson, type Json, type JsonObject } from '#kernel/stable-json.ts';
+import { objectOf, stableJson, type JsonObject } from '#kernel/stable-json.ts';
 import type { HostMethod, RunContext } from '#ports/sandbox.ts';
 
 /**
@@ -65,6 +65,7 @@ export const writtenMethods: ReadonlySet<HostMethod> = new Set<HostMethod>([
   'batchSave',
   'batchUpdate',
   'batchDelete',
+  'trackDeletesStart',
   'saveCheckpoint',
   'clearCheckpoint',
   'setMetadata',
@@ -72,6 +73,13 @@ export const writtenMethods: ReadonlySet<HostMethod> = new Set<HostMethod>([
   'triggerSync',
   'startSync',
   'setMergingStrategy',
+]);
+
+/** Calls whose arguments say what they did, and whose answer the code reads. */
+export const effectiveMethods: ReadonlySet<HostMethod> = new Set<HostMethod>([
+  'trackDeletesEnd',
+  'deleteRecordsFromPreviousExecutions',
+  'triggerAction',
 ]);
 
 /** What a call asks for: equal calls of the past and of a replay have the same key. */
@@ -99,7 +107,7 @@ export function askedOf(
 /** Null: the arguments are not valid, and the call failed. */
 function parsedOf(args: string): JsonObject | null {
   try {
-    return objectOf(parseWrittenJson(args) as Json);
+    return objectOf(parseWrittenJson(args));
   } catch {
     return null;
   }
