@@ -140,7 +140,7 @@ function rangeOf({ day, since }: ReplayValues): { since?: string; until?: string
   return { since: new Date(start).toISOString(), until: new Date(end).toISOString() };
 }
 
-interface Replayed {
+interface RunReplay {
   readonly begun: Answer<'POST /runs/{id}/replays'>;
   readonly difference: Difference;
 }
@@ -151,7 +151,7 @@ async function replayed(
   id: string,
   code: string | undefined,
   isOneOfMany: boolean,
-): Promise<Replayed | null> {
+): Promise<RunReplay | null> {
   const body = code === undefined ? {} : { code };
   const asked = client.request('POST /runs/{id}/replays', { params: { id }, body });
   const begun = await asked.catch((error: unknown) => {
@@ -173,7 +173,7 @@ async function replayed(
   }
 }
 
-function linesOf({ begun, difference: found }: Replayed): string[] {
+function linesOf({ begun, difference: found }: RunReplay): string[] {
   const code = begun.same_code ? 'the recorded code' : 'other code';
   const kept = `${counted(begun.recorded_calls, 'call')} recorded in ${begun.recorded_bytes} bytes`;
   return [

@@ -155,12 +155,12 @@ export function createPayloadStore(deps: PayloadStoreDeps): PayloadStore {
 
 const lostBody = 'a body of a run was not stored';
 
-type Opened = Promise<readonly [Codec<RunBody>, number]>;
+type BodyTopic = Promise<readonly [Codec<RunBody>, number]>;
 
 /** The recorded calls of attempts, in pieces. */
 const callPieces = (
   { log, vault }: Pick<PayloadStoreDeps, 'log' | 'vault'>,
-  opened: Opened,
+  opened: BodyTopic,
   append: (owner: BodyOwner, part: BodyPart, bytes: Buffer) => Promise<BodyPlace>,
 ): Pick<PayloadStore, 'putCalls' | 'findCalls'> => ({
   async putCalls(owner, { attempt, number, bytes }) {
