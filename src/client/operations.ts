@@ -762,7 +762,7 @@ export interface Operations {
   /** Replay a recorded run. */
   'POST /runs/{id}/replays': {
     readonly params: { readonly id: string };
-    readonly body?: { readonly code?: string };
+    readonly body?: { readonly code?: string; readonly imports?: { readonly [name: string]: string } };
     readonly answer: { readonly id: string; readonly attempt: number; readonly recorded_bytes: number; readonly recorded_calls: number; readonly same_code: boolean; readonly created_at: string };
   };
   /** Show which functions keep log lines of every level. */

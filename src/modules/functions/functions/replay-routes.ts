@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AnyRoute } from '#http/define-route.ts';
-import { text } from '#http/fields.ts';
+import { mapOf, text } from '#http/fields.ts';
 import { json, timestamp } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { isoMillis } from '#kernel/time.ts';
@@ -27,6 +27,11 @@ const begin = defineRoute({
     code: text(1, 1_000_000)
       .optional()
       .describe('TypeScript source of other code; absent: the deployed function.'),
+    imports: mapOf(text(1, 255), text(0, 1_000_000))
+      .optional()
+      .describe(
+        'Files that the code imports, by path in a project in which the folder of the integration is called `integration`.',
+      ),
   }),
   answers: {
     202: json(
@@ -67,7 +72,11 @@ const begin = defineRoute({
         : null;
     const bundle =
       deployed?.bundle ??
-      (await compileSource({ code: body.code ?? '' }, signal, { environmentUid })).bundle;
+      (
+        await compileSource({ code: body.code ?? '', imports: body.imports ?? {} }, signal, {
+          environmentUid,
+        })
+      ).bundle;
     const { replayOf, kind, entry } = run;
     const id = await runs.queueDryRun({
       connection,

@@ -53,6 +53,21 @@ describe('a deployed function', () => {
       .refused('integration_not_found');
   });
 
+  it('is recorded from when it is set until it is not, over deployments', () => {
+    const known = given(deployedFunction, deployed);
+    known.when({ type: 'SetRecording', recordsCalls: false, at: 2 }).then();
+    const set = { type: 'FunctionRecordingSet', recordsCalls: true } as const;
+    known.when({ type: 'SetRecording', recordsCalls: true, at: 2 }).then(set);
+    const recorded = given(deployedFunction, deployed, set);
+    const again = { ...deploy({ contentHash: 'h2' }), at: 9 };
+    expect(recorded.when(again).state()).toMatchObject({ recordsCalls: true, contentHash: 'h2' });
+    const ended = recorded.when({ type: 'SetRecording', recordsCalls: false, at: 3 }).state();
+    expect(ended).toEqual(first);
+    given(deployedFunction)
+      .when({ type: 'SetRecording', recordsCalls: true, at: 2 })
+      .refused('not_found');
+  });
+
   it('is enabled and disabled once', () => {
     const known = given(deployedFunction, deployed);
     known.when({ type: 'Enable', at: 2 }).then();
