@@ -11,6 +11,7 @@ import {
 } from '#cli/fakes/project-fakes.ts';
 import { ownPackage } from '#cli/package.ts';
 import { templatesFolder } from '#rules/templates.ts';
+import { eventually } from '#test/support/worlds/crm-world.ts';
 
 const providers = ['hubspot', 'stripe'] as const;
 let root: string;
@@ -53,9 +54,10 @@ async function deployTemplate(
     body: { type: 'template', integration_id: provider, template },
   });
   const params = { id: queued.id };
-  await expect
-    .poll(() => client.request('GET /functions/deployments/{id}', { params }))
-    .toMatchObject({ status: 'success' });
+  await eventually(
+    () => client.request('GET /functions/deployments/{id}', { params }),
+    ({ status }) => status === 'success' || status === 'failed',
+  );
   await client.request('PUT /integrations/{uniqueKey}/functions/{name}/recording', {
     params: { uniqueKey: provider, name: template },
     query: { type },
