@@ -159,9 +159,8 @@ describe('a recorded run of a template', () => {
 
   it('create-contact of HubSpot: nothing is created, and another output shows', async () => {
     const { client } = gateway;
-    const fake = fakes.of('hubspot');
     const headers = { 'provider-config-key': 'hubspot', 'connection-id': 'c-1' };
-    const input = { email: 'ada@example.com', first_name: 'Ada' };
+    const input = { email: 'ada@example.com', first_name: 'Ada', last_name: 'Lovelace' };
     await client.request('POST /action/trigger', {
       headers,
       body: { action_name: 'create-contact', input },
@@ -182,6 +181,5 @@ describe('a recorded run of a template', () => {
       records: {},
       requests: { unanswered: [], not_made: [] },
     });
-    expect(fake.played).toBeDefined();
   });
 });
