@@ -34,6 +34,8 @@ export class TemplateAccount implements AsyncDisposable {
   readonly #template: DeployedTemplate;
   readonly #firstRequest: number;
   #finishedAt: string | undefined;
+  /** The failed run that was reported last. */
+  #failedRun: string | undefined;
 
   constructor(template: DeployedTemplate) {
     this.#template = template;
@@ -143,14 +145,18 @@ export class TemplateAccount implements AsyncDisposable {
 
   async #failure(): Promise<Error> {
     const query = { ...this.#names, limit: 1 };
-    // The list of runs follows the run.
+    // The list of runs follows the run: an earlier failure may still be its newest one.
     for (let looks = 0; ; looks += 1) {
       const { data } = await this.#client.request('GET /runs', { query });
-      const error = data[0]?.error;
-      if (!isJsonObject(error) && looks < looksMax) await pause(lookAgainMs);
+      const [run] = data;
+      const error = run?.id === this.#failedRun ? null : run?.error;
+      if (!isJsonObject(error) && looks < looksMax) {
+        await pause(lookAgainMs);
+        continue;
+      }
       const { message = 'the run failed', location = null } = error ?? {};
-      if (isJsonObject(error) || looks >= looksMax)
-        return new Error(`${message} (${location}); the fake was asked:\n${this.#requests()}`);
+      this.#failedRun = run?.id;
+      return new Error(`${message} (${location}); the fake was asked:\n${this.#requests()}`);
     }
   }
 
