@@ -43,7 +43,8 @@ export const userOf = (member: SlackMember): SlackUser => ({
   email: member.profile.email || null,
   title: member.profile.title || null,
   time_zone: member.tz ?? null,
-  is_bot: member.is_bot ?? false,
+  // Of Slackbot Slack says that it is none.
+  is_bot: member.is_bot === true || member.id === 'USLACKBOT',
   is_admin: member.is_admin ?? false,
   is_active: member.deleted !== true,
   updated_at: member.updated === undefined ? null : new Date(member.updated * 1000).toISOString(),

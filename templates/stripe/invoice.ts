@@ -18,6 +18,8 @@ export const StripeInvoice = z.object({
   total_excluding_tax: z.number().nullable(),
   amount_remaining: z.number(),
   created: z.number(),
+  /** What the invoice shows as its date of issue; null until it is finalized. */
+  effective_at: z.number().nullish(),
   due_date: z.number().nullable(),
 });
 export type StripeInvoice = z.infer<typeof StripeInvoice>;
@@ -33,8 +35,9 @@ export function invoiceOf(invoice: StripeInvoice): InvoiceSummary {
     currency: currency.toUpperCase(),
     total: unitsOf(total, currency),
     tax: untaxed === null ? null : unitsOf(total - untaxed, currency),
-    balance: unitsOf(invoice.amount_remaining, currency),
-    issue_date: dayOf(invoice.created),
+    // Nobody owes a void one, of which Stripe keeps the amount.
+    balance: status === 'void' ? 0 : unitsOf(invoice.amount_remaining, currency),
+    issue_date: dayOf(invoice.effective_at ?? invoice.created),
     due_date: invoice.due_date === null ? null : dayOf(invoice.due_date),
     updated_at: null,
   };

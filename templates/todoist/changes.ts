@@ -16,7 +16,20 @@ interface Response {
 }
 
 /** What has changed since the token; empty: all that is not deleted, completed or archived. */
-export async function changesOf<Item>(
+export async function changesOf<Item extends { id: string }>(
+  svc: Pick<SvcSync, 'post'>,
+  type: 'items' | 'projects',
+  token: string,
+): Promise<Changes<Item>> {
+  const changes = await responseOf<Item>(svc, type, token);
+  if (!changes.isFull) return changes;
+  // Everything may be of an earlier time in a big account: what is newer comes after its token.
+  const newer = await responseOf<Item>(svc, type, changes.token);
+  const items = new Map([...changes.items, ...newer.items].map((item) => [item.id, item]));
+  return { items: [...items.values()], token: newer.token, isFull: true };
+}
+
+async function responseOf<Item>(
   svc: Pick<SvcSync, 'post'>,
   type: 'items' | 'projects',
   token: string,

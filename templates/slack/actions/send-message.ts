@@ -11,13 +11,13 @@ const refusals: Readonly<Record<string, string>> = {
 
 const action = createAction({
   description: 'Sends a message to a channel or a person',
-  version: '1.0.0',
+  version: '1.0.1',
   scopes: ['chat:write'],
   input: z.object({
     /** Id of the channel or user. */
     channel_id: z.string().min(1),
-    /** With the markup of Slack. */
-    text: z.string().min(1),
+    /** With the markup of Slack, which cuts off what is longer. */
+    text: z.string().min(1).max(40_000),
     /** Id of the message that is answered. */
     thread_id: z.string().optional(),
   }),

@@ -5,7 +5,7 @@ import { SlackUser, userOf, type SlackMember } from '../user.js';
 
 const sync = createSync({
   description: 'All users of the workspace; deactivated ones stay, as not active',
-  version: '1.0.2',
+  version: '1.0.3',
   frequency: 'every 6 hours',
   autoStart: true,
   scopes: ['users:read', 'users:read.email'],

@@ -5,7 +5,7 @@ import { listed } from '../lists.js';
 
 const sync = createSync({
   description: 'All invoices without their lines; drafts that are gone are deleted',
-  version: '1.0.1',
+  version: '1.0.2',
   frequency: 'every 6 hours',
   autoStart: true,
   scopes: ['read_only'],

@@ -7,7 +7,7 @@ import { collectionOf, type TodoistProject } from '../project.js';
 const sync = createSync({
   description:
     'Projects that are active, or were archived since the first run; deleted ones are deleted, and archived ones when Todoist lists everything again',
-  version: '1.0.1',
+  version: '1.0.2',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['data:read'],
@@ -17,7 +17,7 @@ const sync = createSync({
 
   exec: async (svc) => {
     const checkpoint = await svc.getCheckpoint();
-    // Todoist returns all of them in one response.
+    // Todoist has no pages.
     const changes = await changesOf<TodoistProject>(svc, 'projects', checkpoint?.token ?? '');
     if (changes.isFull) await svc.trackDeletesStart('TicketCollection');
     const present = changes.items.filter((item) => !item.is_deleted);

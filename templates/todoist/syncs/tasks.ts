@@ -7,7 +7,7 @@ import { ticketOf, type TodoistTask } from '../task.js';
 const sync = createSync({
   description:
     'Tasks that are open, or were completed since the first run; deleted ones are deleted, and completed ones when Todoist lists everything again',
-  version: '1.0.1',
+  version: '1.0.2',
   frequency: 'every 15 minutes',
   autoStart: true,
   scopes: ['data:read'],
@@ -17,7 +17,7 @@ const sync = createSync({
 
   exec: async (svc) => {
     const checkpoint = await svc.getCheckpoint();
-    // Todoist returns all of them in one response.
+    // Todoist has no pages.
     const changes = await changesOf<TodoistTask>(svc, 'items', checkpoint?.token ?? '');
     if (changes.isFull) await svc.trackDeletesStart('Ticket');
     const present = changes.items.filter((item) => !item.is_deleted);
