@@ -47,13 +47,14 @@ const summaryOf = ({ id, made_at, previous, topics, bytes }: Backup): BackupSumm
 };
 
 /** Below the service, which may be busy beside it. */
-const niceness = 10;
+const niceness = 19;
 
 /**
  * Adds a backup of the log of the settings to the folder. The service may be running.
  * @throws CannotStart, GatewayError
  */
 export async function backUp(config: Config, path: string): Promise<BackupSummary> {
+  setPriority(niceness);
   const folders = foldersOf(config.dataDir);
   const corruption = new LogCorruption(folders);
   const topics = topicSpecs(config.partitions);
@@ -64,7 +65,6 @@ export async function backUp(config: Config, path: string): Promise<BackupSummar
         ? stack.use(await openEmbeddedSnapshot(folders, topics))
         : await openServedSnapshot(stack, config, { folders, corruption, topics });
     const madeAt = systemClock.now();
-    setPriority(niceness);
     const folder = resolve(path);
     return summaryOf(await takeBackup({ snapshot, madeAt, folder, version: version(), topics }));
   } catch (error) {
