@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { ApiError, type Answer, type Client, type Input } from '#client/index.ts';
@@ -63,13 +63,13 @@ export async function replayRuns(
   { id, values }: { readonly id: string | undefined; readonly values: ReplayValues },
 ): Promise<void> {
   const { output } = context;
-  const code = values.function === undefined ? undefined : await codeOf(context, values.function);
+  const other = values.function === undefined ? null : await codeOf(context, values.function);
   const ids = id === undefined ? await selectedRuns(client, values) : [id];
   const differing: string[] = [];
   const totals: Record<string, number> = {};
   let skipped = 0;
   for (const runId of ids) {
-    const found = await replayed(client, runId, code, id === undefined);
+    const found = await replayed(client, runId, other, id === undefined);
     if (found === null) {
       skipped += 1;
       continue;
@@ -92,19 +92,51 @@ export async function replayRuns(
       output.note(`${model}: ${counted(changes, 'record')} would differ`);
     }
   }
-  if (code === undefined && differing.length > 0) {
+  if (other === null && differing.length > 0) {
     throw new CommandFailure(`The replay of ${differing.join(', ')} differs from the recording.`, {
       exitCode: exitCodes.differs,
     });
   }
 }
 
-async function codeOf({ root }: Context, file: string): Promise<string> {
-  try {
-    return await readFile(resolve(root, file), 'utf8');
-  } catch {
-    throw usageError(`--function takes a file of TypeScript; ${file} cannot be read`);
+type OtherCode = Pick<Input<'POST /runs/{id}/replays'>['body'], 'code' | 'imports'>;
+
+/** The file of a function, and the files of the project that it imports. */
+async function codeOf({ root }: Context, file: string): Promise<OtherCode> {
+  const path = resolve(root, file);
+  const code = await textOf(path);
+  const found = new Map<string, string>();
+  const pending = importedBy(path, code);
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (found.has(next)) continue;
+    const text = await textOf(next);
+    found.set(next, text);
+    pending.push(...importedBy(next, text));
   }
+  const imports = [...found].map(([one, text]) => [inProject(root, path, one), text] as const);
+  return { code, imports: Object.fromEntries(imports) };
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch {
+    throw usageError(`--function takes a file of TypeScript; ${path} cannot be read`);
+  }
+}
+
+const relativeImport = /\b(?:from|import)\s*['"](\.[^'"]+)['"]/g;
+
+const importedBy = (path: string, text: string): string[] =>
+  [...text.matchAll(relativeImport)].map(([, target = '']) =>
+    resolve(dirname(path), target.replace(/(?:\.[jt]s)?$/, '.ts')),
+  );
+
+/** The service calls the folder of the function's integration `integration`. */
+function inProject(root: string, entry: string, path: string): string {
+  const [integration = ''] = relative(root, entry).split(sep);
+  const [folder = '', ...rest] = relative(root, path).split(sep);
+  return [folder === integration ? 'integration' : folder, ...rest].join('/');
 }
 
 /** Of a day or a connection, oldest first; of the function whose file is named. */
@@ -149,10 +181,10 @@ interface RunReplay {
 async function replayed(
   client: Client,
   id: string,
-  code: string | undefined,
+  other: OtherCode | null,
   isOneOfMany: boolean,
 ): Promise<RunReplay | null> {
-  const body = code === undefined ? {} : { code };
+  const body = other ?? {};
   const asked = client.request('POST /runs/{id}/replays', { params: { id }, body });
   const begun = await asked.catch((error: unknown) => {
     const isUnrecorded =

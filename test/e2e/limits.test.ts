@@ -29,6 +29,7 @@ beforeAll(async () => {
   const functions = [
     action('waits', 'return new Promise((resolve) => setTimeout(resolve, 600_000));'),
     action('chats', `for (;;) await svc.getMetadata();`),
+    action('quick', 'return 1;'),
   ];
   const body = { reconciliationScope, functions };
   succeeded(await world.gateway.call('POST', '/functions/deployments/bundle', { body }));
@@ -48,6 +49,9 @@ const action = (syncName: string, body: string) => ({
 });
 const codeOf = ({ status, body }: Answer): string =>
   `${status} ${(body as { error?: { code: string } }).error?.code ?? ''}`;
+interface Listed {
+  readonly data: readonly { readonly id: string; readonly ended_at: string | null }[];
+}
 const post = (path: string, body: object) => world.gateway.call('POST', path, { body });
 
 describe('an action', () => {
@@ -76,6 +80,19 @@ describe('a function that takes too long to compile', () => {
   it('is not tried out', async () => {
     const of = { integration_id: 'crm', function_type: 'action', connection_id: crm.id };
     expect(codeOf(await post('/functions/dryruns', { ...of, code }))).toBe('504 timeout');
+  });
+
+  it('is not replayed', async () => {
+    const recording = '/integrations/crm/functions/quick/recording?type=action';
+    const { gateway } = world;
+    succeeded(await gateway.call('PUT', recording, { body: { record_calls: true } }));
+    succeeded(await crm.action('quick', {}));
+    const path = `/runs?connection_id=${crm.id}&function=quick&limit=1`;
+    const [run] = await eventually(
+      async () => (succeeded(await gateway.call('GET', path)) as Listed).data,
+      ([run]) => run?.ended_at != null,
+    );
+    expect(codeOf(await post(`/runs/${run?.id}/replays`, { code }))).toBe('504 timeout');
   });
 });
 

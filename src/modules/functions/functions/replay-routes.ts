@@ -59,13 +59,13 @@ const begin = defineRoute({
     const { environmentUid, actor } = caller;
     const steps = await requireSteps(services, caller, params.id, { withProgress: false });
     const run = replayable(steps);
-    const recorded = await runs.recordedRun({ environmentUid, ...run.replayOf });
     const connection = await requireConnection(
       control,
       environmentUid,
       run.integrationKey,
       run.connectionId,
     );
+    const recorded = await runs.recordedRun({ environmentUid, ...run.replayOf });
     const deployed =
       body.code === undefined
         ? await requireFunction(control, environmentUid, run.integrationKey, run.kind, run.name)
