@@ -99,7 +99,7 @@ export async function replayRuns(
   }
 }
 
-type OtherCode = Pick<Input<'POST /runs/{id}/replays'>['body'], 'code' | 'imports'>;
+type OtherCode = NonNullable<Input<'POST /runs/{id}/replays'>['body']>;
 
 /** The file of a function, and the files of the project that it imports. */
 async function codeOf({ root }: Context, file: string): Promise<OtherCode> {

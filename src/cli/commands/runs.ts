@@ -8,7 +8,6 @@ import { stopOnInterrupt, type Context } from '../context.ts';
 import { usageError } from '../exit.ts';
 import { failureLines } from '../failure-text.ts';
 import { uncheckedWords } from '../options.ts';
-import { replayRuns } from '../replay-runs.ts';
 import { inEnvironment, listOptions, listQuery, serviceHelp } from '../service-command.ts';
 
 const options = {
@@ -66,6 +65,7 @@ Examples
     const [id = ''] = positionals;
     if (word === 'replay') {
       const [replayedId] = positionals;
+      const { replayRuns } = await import('../replay-runs.ts');
       await inEnvironment(context, values, (client) =>
         replayRuns(context, client, { id: replayedId, values }),
       );

@@ -23,7 +23,8 @@ export const argumentsHere = (example: string): string[] =>
     .slice(1);
 
 /** They change the log of a machine, need another gateway or project, or run a program, and have tests of their own. */
-const apart = /^(log|providers|root-keys|keys|audit|upgrade|import|export|migrate|serve|test)$/;
+const apart =
+  /^(log|backup|restore|providers|root-keys|keys|audit|upgrade|import|export|migrate|serve|test)$/;
 
 /** The first example of each other command, by its name. */
 export const commandExamples = commands
