@@ -19,7 +19,7 @@ export function changesOfNotifications(current: () => CrmConsole): void {
       await choose('Actions of on duty', 'Disable');
       await seen('The destination was disabled');
       await seen('Nothing is observed, because no destination is enabled');
-      expect(await current().page.getByText('not observed').count()).toBe(4);
+      expect(await current().page.getByText('not observed').count()).toBe(5);
       await choose('Actions of on duty', 'Enable');
       await seen('The destination was enabled');
       expect((await read('/alert-destinations')).data).toMatchObject([{ enabled: true }]);
