@@ -73,6 +73,25 @@ export async function judgeReadable(
   }
 }
 
+/**
+ * Runs the sync until the projector, which hears of a pause later than the caller, has stopped; a run that it still took
+ * has its records in the page.
+ * @returns the number of runs
+ */
+async function runUntilBehind(crm: CrmConnection, gateway: GatewayAccess): Promise<number> {
+  for (let runs = 1; ; runs += 1) {
+    const id = `part-${runs}`;
+    crm.account.script = [{ do: 'save', model: 'Part', rows: [{ id }] }];
+    succeeded(await crm.trigger('scripted'));
+    const [run] = await eventually(
+      scriptedRuns(gateway, crm).succeeded,
+      ({ length }) => length === runs,
+    );
+    if (run!.records_readable !== true) return runs;
+    expect((await crm.records('Part')).records).toContainEqual(expect.objectContaining({ id }));
+  }
+}
+
 /** Runs the sync while the projection of records is paused: none of the gateways may say that its records can be read. */
 export async function judgeBehind(
   crm: CrmConnection,
@@ -84,13 +103,19 @@ export async function judgeBehind(
     succeeded(await first.call('POST', `/projections/records/${what}`, asAccount));
   };
   const shown = gateways.map((gateway) => scriptedRuns(gateway, crm));
-  const former = await Promise.all(shown.map(({ status }) => status()));
-  crm.account.script = [{ do: 'save', rows: [{ id: 'a' }] }];
   await operate('pause');
+  const before = await runUntilBehind(crm, first);
+  const former = await Promise.all(
+    shown.map(async ({ succeeded: listed, status }) => {
+      await eventually(listed, ({ length }) => length === before);
+      return status();
+    }),
+  );
+  crm.account.script = [{ do: 'save', rows: [{ id: 'a' }] }];
   succeeded(await crm.trigger('scripted'));
   const ids = await Promise.all(
     shown.map(async ({ succeeded: listed, one, status }, at) => {
-      const [run] = await eventually(listed, ({ length }) => length === 1);
+      const [run] = await eventually(listed, ({ length }) => length === before + 1);
       expect(run).toMatchObject({ status: 'succeeded', records_readable: false });
       expect(await one(run!.id)).toMatchObject({ status: 'succeeded', records_readable: false });
       const ended = await eventually(
