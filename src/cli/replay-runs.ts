@@ -1,10 +1,11 @@
-import { readFile } from 'node:fs/promises';
-import { basename, dirname, relative, resolve, sep } from 'node:path';
+import { basename, relative, resolve, sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { ApiError, type Answer, type Client, type Input } from '#client/index.ts';
 import { counted } from '#kernel/counted.ts';
 import { printable } from '#kernel/printable.ts';
+import { dayMs } from '#kernel/time.ts';
+import { importedFiles } from '#rules/imported-files.ts';
 import type { Context } from './context.ts';
 import { CommandFailure, exitCodes, usageError } from './exit.ts';
 
@@ -63,7 +64,7 @@ export async function replayRuns(
   { id, values }: { readonly id: string | undefined; readonly values: ReplayValues },
 ): Promise<void> {
   const { output } = context;
-  const other = values.function === undefined ? null : await codeOf(context, values.function);
+  const other = values.function === undefined ? null : codeOf(context, values.function);
   const ids = id === undefined ? await selectedRuns(client, values) : [id];
   const differing: string[] = [];
   const totals: Record<string, number> = {};
@@ -102,40 +103,29 @@ export async function replayRuns(
 type OtherCode = NonNullable<Input<'POST /runs/{id}/replays'>['body']>;
 
 /** The file of a function, and the files of the project that it imports. */
-async function codeOf({ root }: Context, file: string): Promise<OtherCode> {
-  const path = resolve(root, file);
-  const code = await textOf(path);
-  const found = new Map<string, string>();
-  const pending = importedBy(path, code);
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    if (found.has(next)) continue;
-    const text = await textOf(next);
-    found.set(next, text);
-    pending.push(...importedBy(next, text));
-  }
-  const imports = [...found].map(([one, text]) => [inProject(root, path, one), text] as const);
-  return { code, imports: Object.fromEntries(imports) };
+function codeOf({ root }: Context, file: string): OtherCode {
+  const entry = relative(root, resolve(root, file)).replaceAll(sep, '/');
+  const { [entry]: code, ...others } = textsOf(root, entry);
+  const imports = Object.entries(others).map(
+    ([path, text]) => [inProject(entry, path), text] as const,
+  );
+  return { code: code ?? '', imports: Object.fromEntries(imports) };
 }
 
-async function textOf(path: string): Promise<string> {
+/** @throws CommandFailure when a file cannot be read */
+function textsOf(root: string, entry: string): Record<string, string> {
   try {
-    return await readFile(path, 'utf8');
-  } catch {
+    return Object.fromEntries(importedFiles(root, entry));
+  } catch (error) {
+    const { path = entry } = error as NodeJS.ErrnoException;
     throw usageError(`--function takes a file of TypeScript; ${path} cannot be read`);
   }
 }
 
-const relativeImport = /\b(?:from|import)\s*['"](\.[^'"]+)['"]/g;
-
-const importedBy = (path: string, text: string): string[] =>
-  [...text.matchAll(relativeImport)].map(([, target = '']) =>
-    resolve(dirname(path), target.replace(/(?:\.[jt]s)?$/, '.ts')),
-  );
-
 /** The service calls the folder of the function's integration `integration`. */
-function inProject(root: string, entry: string, path: string): string {
-  const [integration = ''] = relative(root, entry).split(sep);
-  const [folder = '', ...rest] = relative(root, path).split(sep);
+function inProject(entry: string, path: string): string {
+  const [integration = ''] = entry.split('/');
+  const [folder = '', ...rest] = path.split('/');
   return [folder === integration ? 'integration' : folder, ...rest].join('/');
 }
 
@@ -168,7 +158,7 @@ function rangeOf({ day, since }: ReplayValues): { since?: string; until?: string
   if (!/^\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(start)) {
     throw usageError(`--day takes a day in UTC such as 2026-01-31, not "${day}"`);
   }
-  const end = start + 24 * 3_600_000 - 1;
+  const end = start + dayMs - 1;
   return { since: new Date(start).toISOString(), until: new Date(end).toISOString() };
 }
 

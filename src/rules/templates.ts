@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, posix } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
+import { importedFiles } from './imported-files.ts';
 
 type FunctionKind = 'sync' | 'action' | 'on-event';
 
@@ -115,7 +116,7 @@ function readTemplate(
   const fixture = `${provider}/fixtures/${name}.json`;
   const { documentation = [], uses = [], sync = null } = fixtureAt(folder, fixture);
   const paths = [
-    ...importsOf(folder, file),
+    ...importedFiles(folder, file).keys(),
     fixture,
     ...uses.map((used) => `${provider}/fixtures/${used}.json`),
     `${provider}/tests/${name}.test.ts`,
@@ -143,18 +144,6 @@ function fileAt(folder: string, path: string): TemplateFile {
 }
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-
-/** The file and what it imports, through all files. */
-function importsOf(folder: string, file: string, found: readonly string[] = []): readonly string[] {
-  if (found.includes(file)) return found;
-  const text = readFileSync(join(folder, file), 'utf8');
-  let all: readonly string[] = [...found, file];
-  for (const [, specifier = ''] of text.matchAll(/from '(\.[^']+)\.js'/g)) {
-    const imported = `${posix.join(dirname(file), specifier)}.ts`;
-    all = importsOf(folder, imported, all);
-  }
-  return all;
-}
 
 interface FixtureFacts {
   readonly documentation?: readonly string[];
