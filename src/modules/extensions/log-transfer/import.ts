@@ -140,6 +140,8 @@ class PartitionFill {
   readonly #rewriting: RewriteContext;
   readonly #partitions: number;
   readonly #placing: Placement;
+  /** Also reads values of the other schemas. */
+  readonly #newest: Codec<unknown> | undefined;
 
   constructor(target: Target, topic: SourceTopic, from: number, rewriting: RewriteContext) {
     const { name, partitions } = topic;
@@ -149,6 +151,7 @@ class PartitionFill {
     this.#rewriting = rewriting;
     this.#partitions = target.topics.find((spec) => spec.name === name)?.partitions ?? partitions;
     this.#placing = placingOf(name, from, { from: partitions, to: this.#partitions });
+    this.#newest = [...rewriting.codecs.values()].at(-1);
     rewriting.offsets.begin(name, from);
   }
 
@@ -224,10 +227,8 @@ class PartitionFill {
     return { key, headers, timestamp, value: this.#newestCodec().encode(changed) };
   }
 
-  /** Also reads values of the others. */
   #newestCodec(): Codec<unknown> {
-    const newest = [...this.#rewriting.codecs.values()].at(-1);
-    if (newest !== undefined) return newest;
+    if (this.#newest !== undefined) return this.#newest;
     throw new TypeError(`${this.#topic.name} has values and no schema`);
   }
 }
