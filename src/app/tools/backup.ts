@@ -7,13 +7,16 @@ import { lockDirectory } from '#adapters/event-log/embedded/tables.ts';
 import { CannotStart } from '#kernel/cannot-start.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { systemClock } from '#kernel/time.ts';
-import { BackupFolder, type Backup } from '#modules/extensions/log-transfer/backup-folder.ts';
+import {
+  BackupFolder,
+  DamagedBackup,
+  type Backup,
+} from '#modules/extensions/log-transfer/backup-folder.ts';
 import { takeBackup } from '#modules/extensions/log-transfer/backup.ts';
 import type { Transfer } from '#modules/extensions/log-transfer/export.ts';
 import { restoreLog, verifyBackups } from '#modules/extensions/log-transfer/restore.ts';
-import type { LogSnapshot } from '#modules/extensions/log-transfer/snapshot.ts';
 import { openTimeSnapshot } from '#modules/extensions/log-transfer/time-snapshot.ts';
-import { isErasable, type TopicSpec } from '#ports/event-log.ts';
+import { isErasable, type LogSnapshot, type TopicSpec } from '#ports/event-log.ts';
 import type { Config } from '../config/config.ts';
 import { version } from '../config/version.ts';
 import {
@@ -68,7 +71,7 @@ export async function backUp(config: Config, path: string): Promise<BackupSummar
     const folder = resolve(path);
     return summaryOf(await takeBackup({ snapshot, madeAt, folder, version: version(), topics }));
   } catch (error) {
-    throw isOfFolder(error) ? error : corruption.causeOf(error);
+    throw error instanceof DamagedBackup ? error : corruption.causeOf(error);
   }
 }
 
@@ -97,9 +100,6 @@ async function openServedSnapshot(
   const { log, schemas } = await openMainLog(stack, { ...config, readOnly: 'yes' }, deps);
   return openTimeSnapshot({ log, schemas, topics, clock });
 }
-
-const isOfFolder = (error: unknown): boolean =>
-  error instanceof GatewayError && error.message.startsWith('The backup is damaged');
 
 /** Compares every backup of the folder with its checksums. @throws GatewayError `log_corrupt` */
 export async function verifyFolder(path: string): Promise<readonly BackupSummary[]> {

@@ -1,6 +1,6 @@
 import { CannotStart } from '#kernel/cannot-start.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import type { Batch, EventLog, Position, TopicSpec } from '#ports/event-log.ts';
+import type { Batch, LogSnapshot, Position, TopicSpec } from '#ports/event-log.ts';
 import { mustHaveAcknowledged } from './acknowledged-ends.ts';
 import { readPlace } from './client.ts';
 import { isLogCorruption } from './corruption.ts';
@@ -10,12 +10,7 @@ import { addRowCrc, checkSmallTables } from './small-tables.ts';
 import { asLogFailure } from './sqlite-failure.ts';
 import { formatOf, formatVersions, openReadConnection } from './tables.ts';
 
-/** The log as of the moment it was opened. */
-interface EmbeddedSnapshot
-  extends Pick<EventLog, 'identity' | 'startOffsets' | 'endOffsets' | 'committed'>, Disposable {
-  read(from: Position): AsyncIterable<Batch>;
-  schema(id: number): string | null;
-}
+type EmbeddedSnapshot = LogSnapshot & Disposable;
 
 interface SnapshotOptions {
   readonly directory: string;

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import { basename, join } from 'node:path';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Json } from '#kernel/stable-json.ts';
-import { systemClock } from '#kernel/time.ts';
+import { hourMs, systemClock } from '#kernel/time.ts';
 import type { Manifest } from './manifest.ts';
 import type { FramingSchema } from './source.ts';
 
@@ -67,7 +67,7 @@ const parts = [
   ['backups', backupFileOf],
 ] as const;
 /** A file that another process writes is younger. */
-const abandonedMs = 3_600_000;
+const abandonedMs = hourMs;
 
 export const sha256 = (bytes: string | Uint8Array): string =>
   createHash('sha256').update(bytes).digest('hex');
@@ -75,8 +75,11 @@ export const sha256 = (bytes: string | Uint8Array): string =>
 /** A damaged or incomplete backup. @param detail what is wrong with which part of the file */
 export const damaged = (file: string, detail: string, cause?: unknown): GatewayError => {
   const message = `The backup is damaged: ${file}, ${detail}. Copy the file from another copy of the backup, or restore an earlier backup of the folder (svc restore --at).`;
-  return new GatewayError('log_corrupt', { message }, { cause });
+  return new DamagedBackup('log_corrupt', { message }, { cause });
 };
+
+/** The log that is backed up, or filled, is not what is damaged. */
+export class DamagedBackup extends GatewayError {}
 
 /** The folder of backups of one log. */
 export class BackupFolder {

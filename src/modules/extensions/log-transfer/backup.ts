@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '#kernel/errors.ts';
 import { recordsTopic } from '#modules/records/model/events.ts';
-import { isErasable, type ReadMessage, type TopicSpec } from '#ports/event-log.ts';
+import {
+  isErasable,
+  type LogSnapshot,
+  type ReadMessage,
+  type TopicSpec,
+} from '#ports/event-log.ts';
 import {
   BackupFolder,
   dataFileOf,
@@ -11,7 +16,6 @@ import {
 } from './backup-folder.ts';
 import { blockBytes, framedId, groupsOf, leftBehind } from './export.ts';
 import { encodeBlock, magic, type Entry } from './frames.ts';
-import type { LogSnapshot } from './snapshot.ts';
 import type { FramingSchema } from './source.ts';
 
 interface BackupInput {

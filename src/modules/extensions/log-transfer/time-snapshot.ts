@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '#kernel/errors.ts';
 import type { Clock } from '#kernel/time.ts';
-import type { EventLog, TopicSpec } from '#ports/event-log.ts';
+import type { EventLog, LogSnapshot, TopicSpec } from '#ports/event-log.ts';
 import type { Schemas } from '#ports/schemas.ts';
 import { groupsOf } from './export.ts';
-import type { LogSnapshot } from './snapshot.ts';
 
 interface TimeSnapshotInput {
   readonly log: EventLog;
