@@ -1,9 +1,21 @@
 /* oxlint-disable typescript/no-unsafe-assignment -- a test looks into any answer */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { freePort } from '#test/services/ports.ts';
+import {
+  consumedIn,
+  entriesOf,
+  judgeConsumer,
+  type ConsumedChange,
+} from '#test/support/judges/changes-journal.ts';
+import { roundsOf } from '#test/support/judges/long-run.ts';
 import { seeded, seedOfRun } from '#test/support/judges/random.ts';
+import { startChild } from '#test/support/processes/child.ts';
 import { isOnServices } from '#test/support/processes/deployment.ts';
-import type { GatewayAccess, RunningGateway } from '#test/support/processes/gateway.ts';
+import type { RunningGateway } from '#test/support/processes/gateway.ts';
 import {
   openCrmWorld,
   succeeded,
@@ -13,142 +25,162 @@ import {
 
 const seed = seedOfRun();
 console.log(`subscriptions test: SVC_TEST_SEED=${seed}`);
+const random = seeded(seed);
 
-interface Change {
-  readonly id: string;
-  readonly record_id: string;
-  readonly seq: number;
-}
-
-interface ChangesPage {
-  readonly changes: readonly Change[];
-  readonly cursor: string;
-  readonly has_more: boolean;
-}
-
+const kills = roundsOf({ push: 2, all: 8 });
+/** Of each connection; all of them change in each round. */
+const contacts = roundsOf({ push: 250, all: 1_000 });
+const pageSize = 50;
+/** While it is written, the slow consumer falls behind by so many pages. */
+const pagesBehind = 20;
 const path = '/subscriptions/slow';
 
-/** A consumer of small pages that takes its time, asks one gateway after the other, and goes on when it is there again. */
-class SlowConsumer {
-  readonly read: Change[] = [];
-  readonly repeatedAfterCommit: Change[] = [];
-  readonly #nodes: () => readonly GatewayAccess[];
-  readonly #committed = new Set<string>();
-  readonly #stop = new AbortController();
-  #turns = 0;
-  readonly #running: Promise<void>;
-  /** Whether the last page was empty, and the log had no more. */
-  isAtEnd = false;
+const folder = mkdtempSync(join(tmpdir(), 'svc-consumers-'));
+let world: CrmWorld;
+let connections: readonly CrmConnection[];
+/** With services two gateways work on the log, each at an address that it keeps. */
+let another: RunningGateway | undefined;
+const [port, otherPort] = [String(await freePort()), String(await freePort())];
+const addresses = [port, ...(isOnServices() ? [otherPort] : [])].map(
+  (one) => `http://127.0.0.1:${one}`,
+);
+const startOther = () => world.startAnother({ SVC_PORT: otherPort });
 
-  constructor(nodes: () => readonly GatewayAccess[]) {
-    this.#nodes = nodes;
-    this.#running = this.#run();
+/** A process that reads the feed from the journal's end on. */
+class Consumer {
+  readonly #feed: string;
+  readonly journal: string;
+  #child: ReturnType<typeof startChild> | undefined;
+
+  constructor(feed: string, name: string) {
+    this.#feed = feed;
+    this.journal = join(folder, name);
   }
 
-  async end(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
+  /** After its death, if it runs. */
+  async start(msOfChange: number, limit = pageSize): Promise<void> {
+    await this.kill();
+    const args = [this.journal, addresses.join(','), this.#feed, limit, msOfChange];
+    const { key } = world.gateway;
+    this.#child = startChild('changes-child.ts', args, { SVC_SECRET_KEY_DEV: key });
   }
 
-  async #run(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      // The gateway is killed and started under its hands.
-      await this.#turn().catch(() => wait(50));
-    }
-  }
-
-  async #turn(): Promise<void> {
-    this.#turns += 1;
-    const nodes = this.#nodes();
-    const gateway = nodes[this.#turns % nodes.length]!;
-    const asked = await gateway.call('GET', `${path}/changes?limit=15&wait_s=1`);
-    const page: ChangesPage = succeeded(asked);
-    this.read.push(...page.changes);
-    this.repeatedAfterCommit.push(...page.changes.filter(({ id }) => this.#committed.has(id)));
-    await wait(20);
-    succeeded(await gateway.call('POST', `${path}/commit`, { body: { cursor: page.cursor } }));
-    for (const { id } of page.changes) this.#committed.add(id);
-    this.isAtEnd = page.changes.length === 0 && !page.has_more;
+  async kill(): Promise<void> {
+    if (this.#child === undefined) return;
+    this.#child.process.kill('SIGKILL');
+    // Otherwise a response that it did not expect had ended it before.
+    expect(await this.#child.ended, this.#child.errors.join('\n')).toBe('SIGKILL');
+    this.#child = undefined;
   }
 }
 
-let world: CrmWorld;
-let crm: CrmConnection;
-/** With services two gateways work on the log. */
-let another: RunningGateway | undefined;
+const slow = new Consumer(path, 'slow');
+/** Keeps its cursor itself. */
+const steady = new Consumer('/changes', 'steady');
+const slowMs = 40;
+const steadyMs = 4;
+
 beforeAll(async () => {
-  world = await openCrmWorld();
-  if (isOnServices()) another = await world.startAnother();
-  crm = await world.connect();
+  world = await openCrmWorld({ env: { SVC_PORT: port } });
+  if (isOnServices()) another = await startOther();
+  connections = await Promise.all(Array.from({ length: 3 }, () => world.connect()));
 });
 afterAll(async () => {
+  await Promise.all([slow.kill(), steady.kill()]);
   await another?.stop();
   await world[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
 });
 
-const nodes = (): readonly GatewayAccess[] => [
-  world.gateway,
-  ...(another === undefined ? [] : [another]),
-];
-
-/** A kill of the first gateway in even rounds, and of the other, where there is one, in odd ones. */
-async function killOne(round: number): Promise<void> {
+/** The gateways in turn. */
+async function killGateway(round: number): Promise<void> {
   if (another !== undefined && round % 2 === 1) {
     another.process.kill('SIGKILL');
     await another.stop();
-    another = await world.startAnother();
+    another = await startOther();
     return;
   }
   world.gateway.process.kill('SIGKILL');
   await world.restart();
 }
 
-/** The run of a killed gateway would be tried again a minute later. */
-async function cancelLostRun(): Promise<void> {
-  const { data } = succeeded(await world.gateway.call('GET', '/runs?limit=1')) as {
+/** The runs of a killed gateway would be tried again a minute later. */
+async function cancelLostRuns(): Promise<void> {
+  const { data } = succeeded(await world.gateway.call('GET', '/runs?limit=10')) as {
     data: { id: string; status: string }[];
   };
   for (const { id } of data.filter(({ status }) => status === 'running'))
     succeeded(await world.gateway.call('POST', `/runs/${id}/cancel`));
 }
 
-describe('a slow consumer of a gateway that is killed', () => {
-  it('misses no change, gets those of a record in order, and none again after its commit', async () => {
-    const random = seeded(seed);
-    succeeded(await world.gateway.call('PUT', path, { body: {} }));
-    const consumer = new SlowConsumer(nodes);
-    for (let round = 0; round < 4; round += 1) {
-      crm.account.contacts = Array.from({ length: 120 }, (_, n) => ({
-        id: `c-${n}`,
-        name: `${round}`,
-      }));
-      await crm.trigger('contacts');
-      await wait(random.int(400));
-      await killOne(round);
-      await cancelLostRun();
-      expect(await crm.run('contacts')).toMatchObject({ success: true });
-    }
-    consumer.isAtEnd = false;
-    await expect.poll(() => consumer.isAtEnd, { timeout: 60_000 }).toBe(true);
-    await consumer.end();
+async function behind(): Promise<number> {
+  const { data } = succeeded(await world.gateway.call('GET', path));
+  return (data as { behind: number }).behind;
+}
 
-    const truth: Change[] = [];
-    let query = '';
-    for (;;) {
-      const page: ChangesPage = succeeded(
-        await world.gateway.call('GET', `/changes?limit=100${query}`),
-      );
-      truth.push(...page.changes);
-      if (!page.has_more) break;
-      query = `&cursor=${page.cursor}`;
-    }
-    expect(truth.length).toBeGreaterThanOrEqual(360);
-    expect(new Set(consumer.read.map(({ id }) => id))).toEqual(new Set(truth.map(({ id }) => id)));
-    expect(consumer.repeatedAfterCommit).toEqual([]);
-    const once = [...new Map(consumer.read.map((one) => [one.id, one])).values()];
-    for (const [recordId, changes] of Map.groupBy(once, (one) => one.record_id)) {
-      const seqs = changes.map(({ seq }) => seq);
-      expect(seqs, recordId).toEqual(seqs.toSorted((a, b) => a - b));
-    }
-  });
+/** Changes every contact, in runs that are killed, and again in runs that succeed; resolves with the lag at its end. */
+async function writeThroughKills(round: number): Promise<number> {
+  for (const { account } of connections) {
+    account.contacts = Array.from({ length: contacts }, (_, n) => ({
+      id: `c-${n}`,
+      name: `${round}`,
+    }));
+  }
+  await Promise.all(connections.map((crm) => crm.trigger('contacts')));
+  await wait(random.int(1_000));
+  if (round < kills) {
+    await killGateway(round);
+    await cancelLostRuns();
+  }
+  const runs = Promise.all(connections.map((crm) => crm.run('contacts')));
+  await wait(random.int(1_000));
+  await Promise.all([slow.start(slowMs), steady.start(steadyMs)]);
+  for (const run of await runs) expect(run).toMatchObject({ success: true });
+  return behind();
+}
+
+async function allChanges(): Promise<ConsumedChange[]> {
+  const all: ConsumedChange[] = [];
+  for (let query = '', hasMore = true; hasMore;) {
+    const page = succeeded(await world.gateway.call('GET', `/changes?limit=1000${query}`)) as {
+      readonly changes: ConsumedChange[];
+      readonly cursor: string;
+      readonly has_more: boolean;
+    };
+    all.push(...page.changes);
+    query = `&cursor=${page.cursor}`;
+    hasMore = page.has_more;
+  }
+  return all;
+}
+
+it('a slow consumer misses no change, in order, through kills of itself and of gateways', async () => {
+  succeeded(await world.gateway.call('PUT', path, { body: {} }));
+  await Promise.all([slow.start(slowMs), steady.start(steadyMs)]);
+  const lags: number[] = [];
+  for (let round = 0; round < kills || lags.at(-1)! < pagesBehind * pageSize; round += 1)
+    lags.push(await writeThroughKills(round));
+  console.log(`behind at the end of each round: ${lags.join(', ')}`);
+  expect(lags.at(-1)).toBeGreaterThanOrEqual(pagesBehind * pageSize);
+
+  // The rest is read quickly, and a gateway and the consumer die meanwhile.
+  await slow.start(1);
+  await wait(random.int(1_000));
+  await killGateway(kills);
+  await slow.start(1);
+  await expect.poll(behind).toBe(0);
+
+  const truth = await allChanges();
+  const all = connections.length * contacts * lags.length;
+  expect(truth.length).toBeGreaterThanOrEqual(all);
+  const missing = () =>
+    truth.length - new Set(consumedIn(entriesOf(steady.journal)).map(({ id }) => id)).size;
+  await expect.poll(missing).toBe(0);
+  await Promise.all([slow.kill(), steady.kill()]);
+  for (const [name, { journal }] of Object.entries({ slow, steady })) {
+    const entries = entriesOf(journal);
+    const again = judgeConsumer(entries, truth);
+    const starts = entries.filter(({ type }) => type === 'started').length;
+    console.log(`${name}: ${truth.length} changes, ${again} came again, ${starts} starts`);
+  }
 });
