@@ -61,6 +61,24 @@ describe('the processes', () => {
     expect(await outputOf(own, 'return 1;')).toBe(1);
   });
 
+  it('that wait for the processor use none: a run is not ended for it', async () => {
+    const before = childPids();
+    await using own = await openSandbox();
+    const [pid] = childPids().filter((candidate) => !before.includes(candidate));
+    const body =
+      'await svc.getCheckpoint(); let sum = 0; for (let n = 0; n < 2e8; n++) sum = (sum + n) | 0; return sum;';
+    const host = {
+      async getCheckpoint() {
+        // While it computes.
+        setTimeout(() => process.kill(pid!, 'SIGSTOP'), 20);
+        setTimeout(() => process.kill(pid!, 'SIGCONT'), 2_000);
+        return 'null';
+      },
+    };
+    const result = await runGuest(own, body, { host, limits: { cpuMs: 1_500 } });
+    expect(result).toMatchObject({ status: 'ok' });
+  });
+
   it.each([
     // Of one process, two places are left to actions; with more, a sync may take two beside them.
     { childrenMax: 1, syncs: 2, processes: 1 },
