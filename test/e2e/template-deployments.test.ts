@@ -1,24 +1,14 @@
 /* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment -- a test looks into any answer */
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startFakedGateway, type FakedGateway } from '#cli/fakes/gateway-process.ts';
-import {
-  openProjectFakes,
-  type IntegrationFake,
-  type ProjectFakes,
-} from '#cli/fakes/project-fakes.ts';
-import { ownPackage } from '#cli/package.ts';
 import type { Answer as Shown, Template } from '#client/index.ts';
-import { templatesFolder } from '#rules/templates.ts';
 import type { Answer } from '#test/support/processes/gateway.ts';
 import {
   openSharedCrmWorld,
   succeeded,
   type SharedCrmWorld,
 } from '#test/support/worlds/crm-world.ts';
+import { openFakedTemplates, type FakedTemplates } from '#test/support/worlds/faked-templates.ts';
 
 let world: SharedCrmWorld;
 beforeAll(async () => {
@@ -170,27 +160,14 @@ export default createSync({
 });
 
 describe('a deployed template runs', () => {
-  let root: string;
-  let fakes: ProjectFakes;
-  let fake: IntegrationFake;
-  let gateway: FakedGateway;
+  let faked: FakedTemplates;
   beforeAll(async () => {
-    root = mkdtempSync(join(tmpdir(), 'svc-templates-'));
-    cpSync(join(templatesFolder, 'hubspot'), join(root, 'hubspot'), { recursive: true });
-    writeFileSync(join(root, 'package.json'), '{}');
-    fakes = await openProjectFakes(root);
-    fake = fakes.of('hubspot');
-    const { hostPort } = fakes;
-    const { version } = ownPackage();
-    gateway = await startFakedGateway({ definitions: fakes.definitions(), hostPort, version });
+    faked = await openFakedTemplates('hubspot');
   });
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await fakes[Symbol.asyncDispose]();
-    rmSync(root, { recursive: true, force: true });
-  });
+  afterAll(() => faked[Symbol.asyncDispose]());
 
   it('with the modules that it imports, and its failures name their files in a project', async () => {
+    const { fake, gateway } = faked;
     const { client } = gateway;
     const { integration: credentials } = fake.played;
     const key = 'crm-eu';
