@@ -1,8 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { z } from 'zod';
 import { readForm, readJson } from '#http/body.ts';
-import { checkContentType, checkScope, decoded, parsePart } from '#http/check-parts.ts';
-import type { AnyRoute, Caller, IdempotentCall, RouteAnswer } from '#http/define-route.ts';
+import type { AnyRoute, Caller, RouteAnswer } from '#http/define-route.ts';
 import {
   anonymous,
   isWriting,
@@ -14,16 +12,11 @@ import { parseQuery } from '#http/query.ts';
 import { takeQuota, type Quota } from '#http/rate-limit.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '#http/server.ts';
 import { GatewayError } from '#kernel/errors.ts';
-import { limits } from '#kernel/limits.ts';
 import { readOnlyRefusal } from '#kernel/read-only.ts';
 import { withoutTrailingSlashes } from '#kernel/trailing-slashes.ts';
-import { auditRule, type AuditRule } from '#modules/access/audit/audited-routes.ts';
-import { audited, type AuditCall } from '#modules/access/audit/audited.ts';
-import { withIdempotencyKey } from '#modules/access/idempotent-requests/handlers.ts';
 import { openAuthenticator, type Authenticator } from './authenticate.ts';
+import { callRoute } from './call-route.ts';
 import type { Services } from './services.ts';
-
-type Schema = z.ZodType | undefined;
 
 /** The cost of a call without a valid key (docs/reference/http.md#rate-limit). */
 const anonymousCost = 10;
@@ -50,46 +43,8 @@ async function handleRequest(
 ): Promise<RouteAnswer> {
   const { route } = call.match;
   const caller = await authorize({ ...call, route }, services, authenticator);
-  const rule = ruleOf(route);
-  if (rule === null) return handled(call, caller, services);
-  const audit: AuditCall = { rule, caller, address: call.address, given: null };
-  return audited(services, audit, () => handled(call, caller, services, audit));
-}
-
-const auditRules = new WeakMap<AnyRoute, AuditRule | null>();
-
-function ruleOf(route: AnyRoute): AuditRule | null {
-  const existing = auditRules.get(route);
-  if (existing !== undefined) return existing;
-  const rule = auditRule(route);
-  auditRules.set(route, rule);
-  return rule;
-}
-
-/** @param audit receives the parsed request */
-async function handled(
-  call: PipelineCall,
-  caller: Caller,
-  services: Services,
-  audit?: AuditCall,
-): Promise<RouteAnswer> {
-  const { route, params } = call.match;
-  checkScope(route, caller);
-  checkContentType(call.request, route);
-  const query = parsePart(route.query as Schema, parseQuery(call.search), 'invalid_query_params');
-  const sent = route.body === undefined ? undefined : await bodyOf(call.request, route);
-  const body =
-    route.body === undefined ? {} : parsePart(route.body as Schema, sent ?? {}, 'invalid_body');
-  const path = parsePart(route.params as Schema, decoded(params), 'invalid_uri_params', true);
-  const headers = parsePart(route.headers as Schema, call.request.headers, 'invalid_headers', true);
-  const idempotency = idempotencyOf(call, sent, services);
-  if (audit !== undefined) audit.given = { params: path, query, body };
-  const { signal, address } = call;
-  const input = { query, body, params: path, headers, caller, services, address, signal };
-  if (idempotency === undefined || caller.credential === 'none') return route.handle(input);
-  const task = (workId: string): Promise<RouteAnswer> =>
-    route.handle({ ...input, idempotency: { ...idempotency, workId } });
-  return withIdempotencyKey(services, { caller, signal, idempotency }, task);
+  const readBody = (): Promise<unknown> => bodyOf(call.request, route);
+  return callRoute({ ...call, caller, readBody }, services);
 }
 
 const bodyOf = (request: IncomingMessage, { bodyFormat }: AnyRoute): Promise<unknown> =>
@@ -180,27 +135,6 @@ function queryToken(search: string): string {
   throw new GatewayError(
     publicKey === undefined ? 'missing_public_key' : 'deprecated_authentication',
   );
-}
-
-function idempotencyOf(
-  call: PipelineCall,
-  sent: unknown,
-  services: Services,
-): IdempotentCall | undefined {
-  const header = call.request.headers['idempotency-key'];
-  if (header === undefined || call.match.route.method === 'GET') return undefined;
-  if (
-    typeof header !== 'string' ||
-    header === '' ||
-    header.length > limits.idempotencyKeyCharsMax
-  ) {
-    const message = `Idempotency-Key must have 1 to ${limits.idempotencyKeyCharsMax} characters.`;
-    const path = ['idempotency-key'];
-    throw new GatewayError('invalid_headers', { errors: [{ code: 'custom', message, path }] });
-  }
-  const requestText = [call.match.route.method, call.request.url, JSON.stringify(sent)].join('\n');
-  const requestHash = services.vault.fingerprint('idempotent-request', requestText);
-  return { idempotencyKey: header, requestHash };
 }
 
 interface ApiServerOptions extends Omit<HttpServerOptions, 'pipeline' | 'services'> {

@@ -45,7 +45,7 @@ export function checkHeaders<S extends z.ZodType>(
 
 /** @throws GatewayError `invalid_content_type` */
 export function checkContentType(
-  request: IncomingMessage,
+  request: Pick<IncomingMessage, 'headers'>,
   { bodyFormat }: Pick<AnyRoute, 'bodyFormat'>,
 ): void {
   const type = request.headers['content-type'];

@@ -32,6 +32,8 @@ export interface Caller {
   readonly secretHash?: string;
   /** The session of the console in whose name the key acts. */
   readonly consoleSessionId?: string;
+  /** Name and version of the program that calls by MCP, as it states them; for the audit trail. */
+  readonly agent?: string;
   /** `key:<id>`, `user:<id>` of a person, or `user:session-<id>` of a connect session; for events and the audit trail. */
   readonly actor: string;
   /** Whether the key holds the scope (wildcards as in docs/reference/http.md#scopes). */

@@ -30,6 +30,7 @@ const notAudited: readonly string[] = [
   'POST /sync/start',
   'POST /action/trigger',
   'POST /mcp',
+  'POST /mcp/management',
   'PATCH /records/prune',
   'POST /functions/compile',
   'POST /functions/dryruns',
@@ -216,6 +217,25 @@ export function auditRule(route: {
   const isKeyed = ['environment', 'account', 'key'].includes(route.credential);
   if (!isKeyed || route.method === 'GET' || notAudited.includes(name)) return null;
   return { action: actionOf(route.method, route.path), target: named };
+}
+
+/**
+ * How a call of the route by an agent is audited: always, so that the trail names the agent. What has no rule of its own
+ * is named by its endpoint.
+ */
+export function agentAuditRule(
+  route: { readonly method: string; readonly path: string; readonly credential: string },
+  isWrite: boolean,
+): AuditRule {
+  const existing = isWrite ? auditRule(route) : null;
+  if (existing !== null) return existing;
+  const target: AuditRule['target'] = ({ params, query, body }) => {
+    const ids = ['provider_config_key', 'integration_id', 'connection_id', 'action_name'];
+    const named = ids.map((id) => field(query, id) || field(body, id));
+    const names = [...Object.keys(params).map((name) => field(params, name)), ...named];
+    return [`${route.method} ${route.path}`, ...names.filter((name) => name !== '')].join(' ');
+  };
+  return { action: 'mcp.call', target, ...(isWrite ? {} : { isRead: true }) };
 }
 
 /** `POST /projections/{name}/rebuild` is `projections.rebuild`, `PATCH /integrations/{uniqueKey}` `integrations.update`. */

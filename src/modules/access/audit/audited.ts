@@ -53,7 +53,7 @@ async function record(
   const target = rule.target({ caller, ...parts, answer });
   if (target === null) return;
   const fields = Object.keys(parts.body).slice(0, fieldsMax);
-  const { consoleSessionId } = caller;
+  const { consoleSessionId, agent } = caller;
   const details = {
     actor: caller.actor,
     action: rule.action,
@@ -64,6 +64,7 @@ async function record(
     details: detailsOf({
       ...(fields.length === 0 ? {} : { fields }),
       ...(consoleSessionId === undefined ? {} : { console_session: consoleSessionId }),
+      ...(agent === undefined ? {} : { agent }),
     }),
   };
   const environment = caller.environmentUid === '' ? 'account' : caller.environmentUid;

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { CommandOf } from '#control-plane/entity.ts';
+import { objectOf } from '#kernel/stable-json.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { UnchainedEntry } from './audit-chain.ts';
 import { auditChainRef, type AuditChainEntity } from './entity.ts';
@@ -64,8 +65,8 @@ export function createAuditRecorder({
     change,
     happened,
     read(environment, details) {
-      const { actor, action, target, outcome, ip_prefix } = details;
-      const key = JSON.stringify([environment, actor, action, target, outcome, ip_prefix]);
+      const { actor, action, target, outcome, ip_prefix, details: more } = details;
+      const key = JSON.stringify([environment, actor, action, target, outcome, ip_prefix, more]);
       const existing = counted.get(key);
       if (existing !== undefined) {
         existing.reads += 1;
@@ -78,7 +79,8 @@ export function createAuditRecorder({
         const { reads } = counted.get(key) ?? { reads: 0 };
         counted.delete(key);
         if (reads === 0) return;
-        inBackground(environment, { ...details, details: JSON.stringify({ reads }) });
+        const first = objectOf(more === null ? null : JSON.parse(more));
+        inBackground(environment, { ...details, details: JSON.stringify({ ...first, reads }) });
       };
       const timer = setTimeout(() => void end(), togetherMs).unref();
       counted.set(key, { reads: 0, end });
