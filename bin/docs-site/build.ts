@@ -15,7 +15,7 @@ import { readNavigation, siteFolder, startPage, type NavigationSection } from '.
 
 /** What the site is made of. */
 const sources = [
-  'docs/**/*.{md,svg,json}',
+  'docs/**/*.{md,svg,json,txt}',
   'bin/{page-bundles.ts,docs-site/*.ts}',
   'src/docs-site/*.*',
   'src/console/design/*.css',
@@ -48,7 +48,20 @@ function hashOf(root: string, navigation: readonly NavigationSection[]): string 
 /** Every page of `docs`, and those beside it that the navigation names. */
 function pageFiles(root: string, navigation: readonly NavigationSection[]): readonly string[] {
   const named = navigation.flatMap(({ entries }) => entries.map(({ file }) => file));
-  return [...new Set([...globSync('docs/**/*.md', { cwd: root }).sort(), ...named])];
+  const pages = globSync('docs/**/*.md', { cwd: root }).filter((file) => !isSkill(file));
+  return [...new Set([...pages.sort(), ...named])];
+}
+
+/** A skill is read by agents, as it is. */
+const isSkill = (file: string): boolean => file.endsWith('/SKILL.md');
+
+const agentList = 'docs/llms.txt';
+
+/** Files that the site has as they are: data, the list for agents, and the pages of the list. */
+function plainFiles(root: string): readonly string[] {
+  const list = readFileSync(join(root, agentList), 'utf8');
+  const listed = [...list.matchAll(/\]\(([^)\s]+\.md)\)/g)].map(([, file = '']) => `docs/${file}`);
+  return [...globSync('docs/**/*.json', { cwd: root }), agentList, ...listed];
 }
 
 async function renderSite(root: string, folder: string): Promise<void> {
@@ -72,7 +85,7 @@ async function renderSite(root: string, folder: string): Promise<void> {
   ]);
   files.push(['404.html', notFoundPage(site)]);
   files.push(['search.json', JSON.stringify(searchIndex(pages, navigation))]);
-  for (const file of globSync('docs/**/*.json', { cwd: root }))
+  for (const file of plainFiles(root))
     files.push([relative('docs', file), readFileSync(join(root, file))]);
   await Promise.all(
     files.map(([path, text]) => writeCompressed(join(folder, path), Buffer.from(text))),
@@ -109,8 +122,8 @@ function linksOf(root: string, file: string, pages: ReadonlySet<string>): Links 
       if (!existsSync(join(root, path))) throw new Error(`There is no ${path}`);
       const page = [path, join(path, 'README.md')].find((one) => pages.has(one));
       if (page !== undefined) return `${relativeUrl(folder, siteFolder(page))}${anchor}`;
-      const isData = /^docs\/.*\.json$/.test(path);
-      return isData ? relativeUrl(folder, relative('docs', path)) : null;
+      const isPlain = /^docs\/.*\.json$/.test(path) || isSkill(path);
+      return isPlain ? relativeUrl(folder, relative('docs', path)) : null;
     },
     repositoryPath: pathOf,
     picture: (target) => readFileSync(join(root, pathOf(target)), 'utf8'),

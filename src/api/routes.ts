@@ -45,6 +45,7 @@ import { webhookRoute } from '#modules/webhooks/webhooks-in/ingress.ts';
 import { webhookDeliveryRoutes } from '#modules/webhooks/webhooks-in/routes.ts';
 import { webhookMessageRoutes } from '#modules/webhooks/webhooks-out/routes.ts';
 import { fieldNames } from './field-names.ts';
+import { managementRoutes } from './mcp/management/routes.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 
 /** The groups of the API reference, one for each noun, in the order in which a reader meets them. */
@@ -216,7 +217,7 @@ const tags: readonly Tag[] = [
   },
   {
     name: 'MCP',
-    description: 'Actions as tools of the Model Context Protocol.',
+    description: 'Actions, and operations of this API, as tools of the Model Context Protocol.',
     paths: ['/mcp'],
   },
   {
@@ -264,6 +265,7 @@ export const routes: readonly AnyRoute[] = [
   ...connectPageRoutes,
   ...rootKeyRoutes,
   ...mcpRoutes,
+  ...managementRoutes(() => endpoints),
   ...referenceRoutes(() => endpoints),
   ...webhookEndpointRoutes,
   ...endpointKeyRoutes,

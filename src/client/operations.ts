@@ -1054,6 +1054,18 @@ export interface Operations {
   'GET /mcp': {
     readonly answer: never;
   };
+  /** Call the MCP server that manages the environment. */
+  'POST /mcp/management': {
+    readonly query?: { readonly write?: boolean };
+    readonly headers?: { readonly 'mcp-session-id'?: string; readonly 'mcp-protocol-version'?: string };
+    readonly body?: { readonly [name: string]: unknown };
+    readonly answer: JsonRpcResponse | undefined;
+  };
+  /** Refused: the MCP server that manages has no stream of events. */
+  'GET /mcp/management': {
+    readonly query?: { readonly write?: boolean };
+    readonly answer: never;
+  };
   /** Get this API as an OpenAPI 3.1 document. */
   'GET /openapi.json': {
     readonly answer: { readonly [name: string]: unknown };

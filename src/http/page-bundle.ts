@@ -31,6 +31,8 @@ const types: Readonly<Record<string, string | undefined>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.json': 'application/json',
+  '.md': 'text/markdown; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
 };
 
 const entryFiles = z.record(z.string(), z.string());

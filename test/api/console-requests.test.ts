@@ -108,6 +108,8 @@ describe('a request of the console', () => {
     ['POST', '/proxy/contacts'],
     ['POST', '/mcp'],
     ['GET', '/mcp'],
+    ['POST', '/mcp/management'],
+    ['GET', '/mcp/management'],
     ['POST', '/console/codes'],
     ['GET', '/connect/session'],
     ['POST', '/api-auth/basic/crm'],

@@ -143,6 +143,7 @@ describe('a gateway that only reads', () => {
       'GET /webhook/{environmentUuid}/{providerConfigKey}',
       'POST /logs/messages',
       'POST /logs/operations',
+      'POST /mcp/management',
       'POST /sql',
     ]);
   });

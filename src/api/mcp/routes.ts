@@ -1,49 +1,12 @@
 import { z } from 'zod';
 import { type AnyRoute, errorAt } from '#http/define-route.ts';
-import { connectionId, integrationKey, jsonObject } from '#http/fields.ts';
-import { anyJson, json, nothing } from '#http/responses.ts';
+import { connectionId, integrationKey } from '#http/fields.ts';
+import { json, nothing } from '#http/responses.ts';
 import { requireConnection } from '#modules/connections/connections/queries.ts';
 import { defineRoute } from '../services.ts';
-
-const id = z.union([z.string(), z.number()]).nullable().describe('Id of the request.');
-
-const rpcErrorShape = z
-  .strictObject({
-    jsonrpc: z.literal('2.0'),
-    error: z
-      .strictObject({
-        code: z.int().describe('Code of JSON-RPC.'),
-        message: z.string(),
-        data: anyJson.optional().describe('Further facts of the error.'),
-      })
-      .describe('The error, as JSON-RPC defines it.'),
-    id: id.optional(),
-  })
-  .meta({
-    id: 'JsonRpcError',
-    examples: [
-      { jsonrpc: '2.0', error: { code: -32_000, message: 'Method not allowed.' }, id: null },
-    ],
-  });
-
-const rpcResult = z
-  .strictObject({
-    jsonrpc: z.literal('2.0'),
-    result: anyJson.describe('Result of the method.'),
-    id,
-  })
-  .meta({ id: 'JsonRpcResult', examples: [{ jsonrpc: '2.0', result: { tools: [] }, id: 1 }] });
-
-const one = z.union([rpcResult, rpcErrorShape]).meta({ id: 'JsonRpcResponse' });
-
-/** The response to a message or a batch. */
-const rpcAnswerShape = z.union([one, z.array(one)]);
+import { methodRefusal, rpcAnswerShape, rpcErrorShape, rpcMessage } from './json-rpc.ts';
 
 const scopes = ['environment:mcp'];
-
-const message = jsonObject.meta({
-  examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }],
-});
 
 const post = defineRoute({
   method: 'POST',
@@ -62,7 +25,7 @@ const post = defineRoute({
       .optional()
       .describe('Version of the protocol that the client uses.'),
   }),
-  body: z.union([message, z.array(message).min(1).max(100)]),
+  body: z.union([rpcMessage, z.array(rpcMessage).min(1).max(100)]),
   answers: {
     200: json('The answers.', rpcAnswerShape),
     202: nothing('Nothing was asked: the messages were notifications.'),
@@ -89,12 +52,6 @@ const post = defineRoute({
   },
 });
 
-const refusal = {
-  jsonrpc: '2.0',
-  error: { code: -32_000, message: 'Method not allowed.' },
-  id: null,
-};
-
 const get = defineRoute({
   method: 'GET',
   path: '/mcp',
@@ -104,7 +61,7 @@ const get = defineRoute({
   answers: { 405: json('Send POST.', rpcErrorShape) },
   errors: [],
   async handle() {
-    return { status: 405, body: refusal, headers: { allow: 'OPTIONS, POST' } };
+    return methodRefusal;
   },
 });
 

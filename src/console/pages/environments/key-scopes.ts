@@ -59,7 +59,7 @@ const meanings: Readonly<Record<PlainScope, string>> = {
   'environment:typed_topics:write': 'Add and remove typed topics',
   'environment:webhook_signing_key:read': 'Read the signing key of webhooks',
   'environment:webhook_signing_key:rotate': 'Replace the signing key of webhooks',
-  'environment:mcp': 'Offer actions to language models (MCP)',
+  'environment:mcp': 'Offer tools to language models and agents (MCP)',
 };
 
 /** A part of the tree; `all` grants what the part has, later scopes too. */

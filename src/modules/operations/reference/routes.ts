@@ -149,6 +149,10 @@ names it with the headers \`Provider-Config-Key\` and \`Connection-Id\`, or with
 - [The whole API as an OpenAPI 3.1 document](${base}/openapi.json)
 - [The same to read](${base}/docs/api)
 - [Guides, concepts and rules](${base}/docs/)
+- [Pages for agents, as Markdown](${base}/docs/llms.txt)
+- [Skill: from a wish to a deployed, tested sync](${base}/docs/agents/SKILL.md)
+
+An agent manages an environment over MCP at \`${base}/mcp/management\`, with \`?write=true\` for tools that change something.
 
 ${sections.join('\n')}`;
 }

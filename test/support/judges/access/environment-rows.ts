@@ -293,6 +293,19 @@ const runRows: readonly Row[] = [
     body: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
   })),
   row('GET /mcp', K('mcp'), 405),
+  row('POST /mcp/management', K('mcp'), 200, () => ({
+    body: {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: {
+        protocolVersion: '2025-11-25',
+        capabilities: {},
+        clientInfo: { name: 'table', version: '1.0.0' },
+      },
+    },
+  })),
+  row('GET /mcp/management', K('mcp'), 405),
 ];
 
 const settingRows: readonly Row[] = [

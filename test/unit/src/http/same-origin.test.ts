@@ -86,7 +86,8 @@ it('the cookie counts where a key does, but where others write the answer or a b
   const all = [...routes, ...streamRoutes];
   const keyed = all.filter(({ credential }) => !['connect', 'none'].includes(credential));
   const closed = keyed.filter((route) => !takesConsoleCookie(route)).map(({ path }) => path);
-  expect([...new Set(closed)].sort()).toEqual(['/console/codes', '/mcp', '/proxy/{path}']);
+  const expected = ['/console/codes', '/mcp', '/mcp/management', '/proxy/{path}'];
+  expect([...new Set(closed)].sort()).toEqual(expected);
   const taking = all.filter(takesConsoleCookie).map(({ path }) => path);
   const connect = taking.filter((path) => /^\/(connect|oauth|webhook)(\/|$)/.test(path));
   expect(connect).toEqual(['/connect/sessions', '/connect/sessions/reconnect']);
