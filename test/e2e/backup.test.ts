@@ -1,4 +1,4 @@
-/* oxlint-disable typescript/no-unsafe-member-access --
+/* oxlint-disable typescript/no-unsafe-member-access, typescript/no-unsafe-assignment --
    a test looks into any answer */
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -63,17 +63,38 @@ async function served() {
 const runAll = () => Promise.all(connections.map((crm) => crm.run('contacts')));
 
 /** The gateway over a new data folder with the backup, and the root key, which travels apart. */
-const restoreTo = (time: string) =>
+const restoreTo = (time: string, backups = 'backups') =>
   world.restart(async (dataDir) => {
     await cp(join(dataDir, 'root.key'), at('root.key'));
     await rm(dataDir, { recursive: true });
-    await transfer('restore', [at('backups'), time], dataDir);
+    await transfer('restore', [at(backups), time], dataDir);
     await cp(at('root.key'), join(dataDir, 'root.key'));
   });
 
 type Backup = Awaited<ReturnType<typeof transfer>>;
 type Served = Awaited<ReturnType<typeof served>>;
 const taken: { backup: Backup; served: Served }[] = [];
+/** Of a record and of the feed of changes, issued after the last backup. */
+const lost = { record: '', feed: '' };
+
+async function expectLostRefused(): Promise<void> {
+  const { headers } = connections[0]!;
+  const contact = `model=Contact&cursor=${encodeURIComponent(lost.record)}`;
+  const body = { model: 'Contact', until_cursor: lost.record };
+  const calls = [
+    world.gateway.call('GET', `/records?${contact}`, { headers }),
+    world.gateway.call('GET', `/records?${contact.replace('cursor', 'as_of')}`, { headers }),
+    world.gateway.call('GET', `/records/stream?${contact}`, { headers }),
+    world.gateway.call('PATCH', '/records/prune', { headers, body }),
+    world.gateway.call('GET', `/changes?cursor=${lost.feed}`),
+  ];
+  for (const { status, body: answer } of await Promise.all(calls)) {
+    expect([status, answer?.error?.code], JSON.stringify(answer)).toEqual([
+      400,
+      'invalid_cursor_value',
+    ]);
+  }
+}
 
 async function takeBackup() {
   const backup = await transfer('backup', at('backups'), world.gateway.dataDir);
@@ -95,7 +116,13 @@ describe('backups of a running gateway', () => {
     const second = await takeBackup();
     expect(second.messages).toBeLessThan(first.messages);
     expect(await readFile(at(`backups/data/${files[0]}`))).toEqual(bytes);
+    const { account } = connections[0]!;
+    const { contacts: kept } = account;
+    account.contacts = contacts(0, 60, 'lost');
     await connections[0]!.run('contacts');
+    account.contacts = kept;
+    lost.record = (await connections[0]!.all('Contact')).at(-1)!._svc_metadata.cursor;
+    lost.feed = succeeded(await world.gateway.call('GET', '/changes?from=end')).cursor;
     const path = `/connections/${connections[1]!.id}?provider_config_key=crm`;
     succeeded(await world.gateway.call('DELETE', path));
     expect(await transfer('verify', at('backups'), '')).toMatchObject({
@@ -112,8 +139,10 @@ describe('backups of a running gateway', () => {
     const before = new Date(Date.parse(second!.backup.made_at) - 1).toISOString();
     await restoreTo(before);
     expect(await served()).toEqual(first!.served);
+    await expectLostRefused();
     await restoreTo(second!.backup.id);
     expect(await served()).toEqual(second!.served);
+    await expectLostRefused();
   });
 
   it('go on: cursors from before, saves, runs and backups', async () => {
@@ -129,9 +158,20 @@ describe('backups of a running gateway', () => {
       const after = await one.all('Contact', last[n]!._svc_metadata.cursor);
       expect(after.map(({ id }) => id)).toEqual(['new']);
     }
+    // The positions of what is lost belong to other changes now.
+    for (const { account } of connections) account.contacts = contacts(0, 60, 'after');
+    await runAll();
+    await expectLostRefused();
+  });
+
+  it('are taken of a restored log in another folder, which keeps what is lost', async () => {
     const { dataDir } = world.gateway;
     await expect(transfer('backup', at('backups'), dataDir)).rejects.toThrow('of another log');
-    await transfer('backup', at('others'), dataDir);
+    const { id } = await transfer('backup', at('others'), dataDir);
+    const before = await served();
+    await restoreTo(id, 'others');
+    expect(await served()).toEqual(before);
+    await expectLostRefused();
   });
 
   it('are of one moment, while records are saved', async () => {

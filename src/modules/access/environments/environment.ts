@@ -3,7 +3,7 @@ import { GatewayError } from '#kernel/errors.ts';
 import type { Sealed } from '#kernel/ids.ts';
 import { limits } from '#kernel/limits.ts';
 import { stableJson, type Json } from '#kernel/stable-json.ts';
-import type { Instant } from '#kernel/time.ts';
+import type { Instant, Micros } from '#kernel/time.ts';
 import type { Retention } from './retention.ts';
 
 /** How the connect page looks (`connectUISettings` of `GET /connect/session`). */
@@ -16,6 +16,17 @@ export type ConnectUi = {
   readonly logo?: string;
   /** Texts in place of the page's own, by language and name; absent: none. */
   readonly texts?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+};
+
+/**
+ * Changes of records that readers may have seen and the log no longer has: those after the content that it was filled
+ * with, and before the time of that.
+ */
+export type LostChanges = {
+  /** By partition of the records topic at that time, the last modification time of the content. */
+  readonly after: readonly Micros[];
+  /** Later changes have later times. */
+  readonly until: Micros;
 };
 
 /** Scope: `account`. Path: [uid]. Unique by name. Indexes: `id`, `name`. */
@@ -52,6 +63,8 @@ export interface Environment {
   readonly functionLogsUntil?: Readonly<Record<string, Instant>>;
   /** Absent until set: the default look. */
   readonly connectUi?: ConnectUi;
+  /** One for each time that the log was restored or imported. Absent: never. */
+  readonly lostChanges?: readonly LostChanges[];
   readonly webhookSigningKey: Sealed<string>;
   /** Also signs until then, so that receivers can switch keys. */
   readonly previousSigningKey: { readonly key: Sealed<string>; readonly until: Instant } | null;

@@ -66,6 +66,7 @@ export async function openSource(
   for (const { name } of specs) codecs.set(name, await schemas.codec<unknown>(name));
   return {
     version,
+    restoredAt: null,
     ranges,
     groups: await groupsOf(log),
     topics: specs.map(({ name, partitions }) => {

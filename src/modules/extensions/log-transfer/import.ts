@@ -1,11 +1,13 @@
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GatewayError } from '#kernel/errors.ts';
+import { systemClock } from '#kernel/time.ts';
 import { recordsTopic } from '#modules/records/model/events.ts';
 import type { EventLog, Message, PartitionMessages, TopicSpec } from '#ports/event-log.ts';
 import type { Codec } from '#ports/schemas.ts';
 import { framedId, type Transfer } from './export.ts';
 import { blocksAt, bytesAt, corrupted, magic, type Entry } from './frames.ts';
+import { LostTail } from './lost-tail.ts';
 import { readManifest, type Manifest, type PartitionFile } from './manifest.ts';
 import {
   OffsetMaps,
@@ -37,6 +39,7 @@ export async function importLog(transfer: Transfer): Promise<Manifest> {
   );
   await fillLog(transfer, {
     ...manifest,
+    restoredAt: systemClock.nowMicros(),
     topics: await Promise.all(topics),
     async *blocks(topic, partition) {
       const file = files.get(`${topic}/${partition}`);
@@ -48,7 +51,8 @@ export async function importLog(transfer: Transfer): Promise<Manifest> {
 
 /**
  * Fills an empty log: messages with their timestamps, new schema ids, offsets in values translated, and the positions
- * of groups. In a log with more partitions each message goes where a new one of its key would go.
+ * of groups; environments note which changes are lost. In a log with more partitions each message goes where a new one of
+ * its key would go.
  * @returns the number of messages written
  * @throws GatewayError `conflict` when the log is not empty, or has no multiple of the partitions; as `Source.blocks`
  */
@@ -58,6 +62,8 @@ export async function fillLog(target: Target, source: Source): Promise<number> {
   await log.ensureTopics(target.topics);
   await mustBeEmpty(log, target.topics);
   const offsets = new OffsetMaps();
+  const { restoredAt } = source;
+  const lost = restoredAt === null ? null : new LostTail(restoredAt, ownedIn(source.topics));
   const isNaming = ({ name }: SourceTopic): boolean => translations[name] !== undefined;
   const inOrder = [
     ...source.topics.filter((topic) => !isNaming(topic)),
@@ -72,7 +78,7 @@ export async function fillLog(target: Target, source: Source): Promise<number> {
       codecs.set(id, await target.schemas.codecOf<unknown>(name, parsed));
     }
     for (let partition = 0; partition < partitions; partition += 1) {
-      const filling = new PartitionFill(target, topic, partition, { codecs, offsets, owned });
+      const filling = new PartitionFill(target, topic, partition, { codecs, offsets, owned, lost });
       for await (const entries of source.blocks(name, partition)) await filling.add(entries);
       await filling.end();
       total += filling.messages;
@@ -98,11 +104,12 @@ function mustFit(here: readonly TopicSpec[], { topics, version }: Source): numbe
     const message = `This release has no topic ${unknown.name}: import with the release ${version} or a later one.`;
     throw new GatewayError('conflict', { message });
   }
-  const owned = (list: readonly Pick<TopicSpec, 'name' | 'partitions'>[]): number =>
-    list.find(({ name }) => name === recordsTopic)?.partitions ?? 1;
-  mustBeMultiple(owned(topics), owned(here));
-  return owned(here);
+  mustBeMultiple(ownedIn(topics), ownedIn(here));
+  return ownedIn(here);
 }
+
+const ownedIn = (topics: readonly Pick<TopicSpec, 'name' | 'partitions'>[]): number =>
+  topics.find(({ name }) => name === recordsTopic)?.partitions ?? 1;
 
 /**
  * Only a multiple splits each partition by itself: what is in a new one has one former owner, one order, and epochs
@@ -129,6 +136,7 @@ interface RewriteContext {
   readonly codecs: ReadonlyMap<number, Codec<unknown>>;
   readonly offsets: OffsetMaps;
   readonly owned: number;
+  readonly lost: LostTail | null;
 }
 
 /** Writes the messages of one partition of the source. */
@@ -222,8 +230,9 @@ class PartitionFill {
     const translate = translations[this.#topic.name];
     if (value === null || translate === undefined)
       return { key, headers, timestamp, value: framed };
-    const { offsets, owned } = this.#rewriting;
-    const changed = translate(value as never, { offsets, owned, from: this.#from, to });
+    const { offsets, owned, lost } = this.#rewriting;
+    const move = { offsets, owned, lost, from: this.#from, to };
+    const changed = translate(value as never, move);
     return { key, headers, timestamp, value: this.#newestCodec().encode(changed) };
   }
 

@@ -7,6 +7,7 @@ import {
 } from '#control-plane/message-codec.ts';
 import { joinKey } from '#kernel/ids.ts';
 import { partitionOf } from '#kernel/partition.ts';
+import type { Environment } from '#modules/access/environments/environment.ts';
 import type { ActionRun } from '#modules/functions/actions/state.ts';
 import type { BodyPlace, RunChanged } from '#modules/functions/runs/ledger/events.ts';
 import type { ConsumerGroup } from '#modules/operations/consumer-groups/consumer-group.ts';
@@ -24,6 +25,7 @@ import { consumerGroup, isConsumerGroup } from '#streams/consumer-groups.ts';
 import type { PartitionReset } from '#streams/reactor/reset-state.ts';
 import type { WebhookOut } from '#streams/values.ts';
 import type { Entry } from './frames.ts';
+import type { LostTail } from './lost-tail.ts';
 
 /** Maps old offsets of a partition to new ones. Each sequence without a gap takes one entry. */
 export class OffsetMap {
@@ -134,6 +136,8 @@ interface Move {
   readonly to: number;
   /** Number of partitions of owned topics in the new log. */
   readonly owned: number;
+  /** Null: readers have seen nothing that the copy lacks. */
+  readonly lost: LostTail | null;
 }
 
 /** Translates the offsets in a value. */
@@ -148,13 +152,16 @@ export const translations: Readonly<Record<string, Translate>> = {
   'svc.runs.v1': run,
 };
 
-function head(value: StreamHeadValue, { offsets, from, to }: Move): StreamHeadValue {
+function head(value: StreamHeadValue, { offsets, from, to, lost }: Move): StreamHeadValue {
+  lost?.see(from, value.last_modified_at);
   // The last processed message; the next one follows it.
   const done = (offset: number) => offsets.next(recordCommandsTopic, from, to, offset + 1) - 1;
   const job = value.job === null ? null : (JSON.parse(value.job) as { readonly offset: number });
   return {
     ...value,
     command_offset: done(value.command_offset),
+    // The next change gets a later time than any that is lost.
+    last_modified_at: Math.max(value.last_modified_at, lost?.until ?? 0),
     passes: value.passes.map((pass) => ({ ...pass, marks_offset: done(pass.marks_offset) })),
     // The command in progress is the one after the last decided command.
     job: job === null ? null : JSON.stringify({ ...job, offset: done(job.offset - 1) + 1 }),
@@ -173,7 +180,7 @@ interface PositionedReader {
   readonly parked: readonly BodyPlace[];
 }
 
-/** Entity kinds whose state contains offsets. */
+/** Entity kinds whose state contains offsets, or notes what is lost. */
 const states: Readonly<Record<string, Translate>> = {
   [ownerKey]: (note: OwnerNote, { offsets, from, to }) => ({
     ...note,
@@ -184,6 +191,10 @@ const states: Readonly<Record<string, Translate>> = {
     input: translatedBodyPlace(state.input, offsets),
     output: translatedBodyPlace(state.output, offsets),
   }),
+  environment: (state: Environment, { lost }) => {
+    if (lost === null) return state;
+    return { ...state, lostChanges: [...(state.lostChanges ?? []), lost.note()] };
+  },
   subscription: (state: PositionedReader, { offsets, owned }) => ({
     ...state,
     epochs: [],

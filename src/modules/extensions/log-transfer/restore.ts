@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GatewayError } from '#kernel/errors.ts';
+import { systemClock } from '#kernel/time.ts';
 import {
   BackupFolder,
   damaged,
@@ -33,7 +34,8 @@ export async function restoreLog(
   const chain = await folder.chain(refAt(list, at, path));
   await verifyBackups(path, chain);
   const backup = chain.at(-1) as Backup;
-  return { backup, messages: await fillLog(target, sourceOf(path, chain, backup)) };
+  const source = { ...sourceOf(path, chain, backup), restoredAt: systemClock.nowMicros() };
+  return { backup, messages: await fillLog(target, source) };
 }
 
 /** @throws GatewayError `invalid_request` */
@@ -107,7 +109,7 @@ function sourceOf(
   path: string,
   chain: readonly Backup[],
   { topics, version, groups }: Backup,
-): Source {
+): Omit<Source, 'restoredAt'> {
   return {
     version,
     groups,

@@ -16,6 +16,7 @@ import type { Stream } from '../model/stream.ts';
 import { requireModel } from '../read/declared-models.ts';
 import type { RecordReader } from '../read/reader.ts';
 import type { RecordsServices } from '../services.ts';
+import { refuseLost } from './lost-cursor.ts';
 import { connectionHeaders, streamOf } from './routes.ts';
 
 /** How often each stream polls, which costs no query if the head is cached. */
@@ -70,7 +71,10 @@ export const changeFeedRoute: StreamRoute<RecordsServices> = {
     const stream = await streamOf(services, caller, sent, request);
     const cursor = sent['last-event-id'] ?? request.cursor ?? null;
     // An invalid cursor or model is refused before the stream starts.
-    if (cursor !== null) await services.records.reader.positionOf(stream, cursor);
+    if (cursor !== null) {
+      refuseLost(services, stream, cursor);
+      await services.records.reader.positionOf(stream, cursor);
+    }
     await requireModel(services, stream);
     using _slot = slots.take(caller.environmentUid);
     await follow(call, stream, cursor);

@@ -28,6 +28,7 @@ import { requireModel } from '../read/declared-models.ts';
 import type { PageQuery } from '../read/reader.ts';
 import { defineRoute, type RecordsServices } from '../services.ts';
 import type { RetentionDue } from '../write/retention-preview.ts';
+import { refuseLost } from './lost-cursor.ts';
 
 /** Both name the connection on the routes of its records. */
 export const connectionHeaders = z.object({
@@ -202,18 +203,21 @@ const list = defineRoute({
   errors: [errorAt(400, 'unknown_connection'), 'invalid_cursor_value', 'history_gone'],
   async handle({ query, headers: sent, caller, services }) {
     const stream = await streamOf(services, caller, sent, query);
+    const { cursor, as_of: asOf } = query;
+    if (cursor !== undefined) refuseLost(services, stream, cursor);
+    if (asOf !== undefined && parseTimestamp(asOf) === null) refuseLost(services, stream, asOf);
     const request: PageQuery = {
       stream,
-      cursor: query.cursor ?? null,
+      cursor: cursor ?? null,
       modifiedAfter: query.delta ?? query.modified_after ?? null,
       actions: query.filter ?? null,
       ids: query.ids ?? null,
       limit: query.limit,
     };
     const page =
-      query.as_of === undefined
+      asOf === undefined
         ? await services.records.reader.page(request)
-        : await pageAsOf(services, request, query.as_of);
+        : await pageAsOf(services, request, asOf);
     const isAtEnd = 'hasStream' in page && page.hasStream;
     if (page.records === 0 && !isAtEnd) await requireModel(services, stream);
     return { status: 200, body: page.body };
@@ -269,6 +273,7 @@ const prune = defineRoute({
   async handle({ body, headers: sent, caller, services }) {
     const { reader, writer } = services.records;
     const stream = await streamOf(services, caller, sent, body);
+    refuseLost(services, stream, body.until_cursor);
     const position = await reader.positionOf(stream, body.until_cursor);
     await requireModel(services, stream, 'invalid_body');
     const { count, lastPosition } = await writer.prune(stream, caller.actor, {
