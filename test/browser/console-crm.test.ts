@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { takeUnread } from '#test/support/judges/answers.ts';
 import { changesOfDeadLetters } from './console-changes/dead-letters.ts';
 import { changesOfNotifications } from './console-changes/notifications.ts';
+import { changesOfReplays } from './console-changes/replays.ts';
 import { changesOfSyncs } from './console-changes/syncs.ts';
 import { openCrmConsole, type CrmConsole } from './console-crm.ts';
 import { screenshot } from './world.ts';
@@ -37,5 +38,6 @@ describe('in the console', () => {
 
   changesOfNotifications(current);
   changesOfSyncs(current);
+  changesOfReplays(current);
   changesOfDeadLetters(current);
 });

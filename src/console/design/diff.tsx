@@ -9,14 +9,21 @@ interface Change {
 interface DiffProps {
   readonly before: unknown;
   readonly after: unknown;
+  /** What they are of, where a page compares several. */
+  readonly subject?: string;
 }
 
 /** What two JSON values differ in, by path. */
-export function Diff({ before, after }: DiffProps): JSX.Element {
+export function Diff({ before, after, subject }: DiffProps): JSX.Element {
   const changes = changesOf(before, after, '');
   if (changes.length === 0) return <p class="muted">No field differs.</p>;
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label="Changed fields">
+    <div
+      class="table-frame"
+      tabIndex={0}
+      role="region"
+      aria-label={subject === undefined ? 'Changed fields' : `Changed fields of ${subject}`}
+    >
       <table class="table diff">
         <tbody>
           {changes.map(({ sign, path, text }) => (
@@ -25,7 +32,7 @@ export function Diff({ before, after }: DiffProps): JSX.Element {
                 <span aria-hidden="true">{sign}</span>
                 <span class="visually-hidden">{sign === '+' ? 'after' : 'before'}</span>
               </td>
-              <td>{path}</td>
+              <td class="path">{path}</td>
               <td>{text}</td>
             </tr>
           ))}

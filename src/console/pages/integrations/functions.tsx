@@ -124,6 +124,7 @@ function FunctionDrawer({ integration, shown, onClose }: FunctionDrawerProps): J
                   ['Schedule', shown.runs],
                   ['Scopes at the provider', shown.scopes?.join(', ')],
                   ['Log lines', <KeptLogs key="logs" integration={integration} shown={shown} />],
+                  ['Calls', <RecordedCalls key="calls" integration={integration} shown={shown} />],
                 ]}
               />
             ),
@@ -154,6 +155,35 @@ function FunctionDrawer({ integration, shown, onClose }: FunctionDrawerProps): J
         ]}
       />
     </Drawer>
+  );
+}
+
+/** Whether the responses that its runs get are kept for replays, and the switch. */
+function RecordedCalls({ integration, shown }: Omit<FunctionDrawerProps, 'onClose'>): JSX.Element {
+  const { can } = useAccess();
+  const { name, type, record_calls: isRecorded } = shown;
+  const record = useChange(
+    (client) =>
+      client.request('PUT /integrations/{uniqueKey}/functions/{name}/recording', {
+        params: { uniqueKey: integration, name },
+        query: { type },
+        body: { record_calls: !isRecorded },
+      }),
+    {
+      done: isRecorded
+        ? `The calls of ${name} are no longer recorded`
+        : `The calls of ${name} are recorded from now on`,
+    },
+  );
+  return (
+    <div class="row">
+      <span>{isRecorded ? 'Recorded for replays, and kept for 7 days' : 'Not recorded'}</span>
+      {can('environment:logs:keep') && (
+        <Button onPress={() => record.mutate()} isBusy={record.isPending}>
+          {isRecorded ? 'Stop recording' : 'Record the calls'}
+        </Button>
+      )}
+    </div>
   );
 }
 

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { Code } from '../../design/code.tsx';
 import { Notice } from '../../design/states.tsx';
-import type { RunDetail } from './run-actions.tsx';
+import type { RunDetail } from './run-detail.ts';
 
 type Failure = NonNullable<RunDetail['failure']>;
 

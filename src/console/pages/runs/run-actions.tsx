@@ -10,8 +10,8 @@ import { Table } from '../../design/table.tsx';
 import { useAccess } from '../../session/context.tsx';
 import { ConfirmChange } from '../../shell/confirm-change.tsx';
 import { CancelConfirm } from './cancel-confirm.tsx';
-
-export type RunDetail = Answer<'GET /runs/{id}'>['data'];
+import { Replay } from './replay.tsx';
+import type { RunDetail } from './run-detail.ts';
 
 const isOver = ({ status }: RunDetail): boolean => status !== 'queued' && status !== 'running';
 
@@ -36,12 +36,17 @@ export function RunActions({ run }: { readonly run: RunDetail }): JSX.Element {
           Run again…
         </LinkButton>
       )}
+      {can('environment:functions:dryrun') && isOver(run) && isOfFunction(run) && (
+        <Replay run={run} />
+      )}
       {can('environment:records:write') && isOver(run) && hasWrites(run) && (
         <Revert runId={run.id} />
       )}
     </>
   );
 }
+
+const isOfFunction = ({ kind }: RunDetail): boolean => kind !== 'revert' && kind !== 'dryrun';
 
 const hasWrites = ({ counts }: RunDetail): boolean =>
   Object.values(counts).some(({ added, updated, deleted }) => added + updated + deleted > 0);

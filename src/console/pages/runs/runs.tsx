@@ -28,7 +28,8 @@ import { LoadedState } from '../../shell/loaded.tsx';
 import { Page } from '../../shell/page.tsx';
 import { lazy } from '../lazy.tsx';
 import { failedCallId, failedEntry, RunFailure } from './failure.tsx';
-import { RunActions, type RunDetail } from './run-actions.tsx';
+import { RunActions } from './run-actions.tsx';
+import type { RunDetail } from './run-detail.ts';
 import { RunsTable } from './runs-table.tsx';
 
 type Query = NonNullable<Input<'GET /runs'>['query']>;
