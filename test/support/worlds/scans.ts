@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { roundsOf } from '../judges/long-run.ts';
 import { seeded, seedOfRun, type Random } from '../judges/random.ts';
@@ -167,8 +168,14 @@ class Scanner {
     for (const [name, value] of Object.entries(query))
       for (const one of [value].flat()) search.append(name, one);
     const path = `/records?${search.toString()}`;
-    const gateway = this.#random.pick(this.#gateways);
-    return succeeded(await gateway.call('GET', path, { headers: this.#headers })) as ScannedPage;
+    for (;;) {
+      const gateway = this.#random.pick(this.#gateways);
+      const answer = await gateway.call('GET', path, { headers: this.#headers });
+      // A busy projection store says when to ask again, as every client does (docs/reference/errors.md).
+      const waitS = answer.status === 503 ? Number(answer.headers.get('retry-after')) : 0;
+      if (waitS === 0) return succeeded(answer) as ScannedPage;
+      await setTimeout(1_000 * waitS);
+    }
   }
 
   #tallyOf({ model, limit }: ScanKind): ScanTally {
