@@ -10,7 +10,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { openChromium } from '#test/browser/chromium.ts';
 import { startGateway, type RunningGateway } from '#test/support/processes/gateway.ts';
 import { treeCpuMs } from '#test/support/processes/processor-time.ts';
-import { oldest, seed } from './console-seed.ts';
+import { oldest, seedNew } from './console-seed.ts';
 import { percentile, report, round, seconds, withFolder, type Figures } from './measure.ts';
 
 const [connections = '10000', runs = '100000', turnSeconds = '60', rounds = '2'] =
@@ -236,14 +236,6 @@ async function cost(browser: Browser, session: Session, gateway: RunningGateway)
   return figures;
 }
 
-/** The gateway makes its keys at its first start; what is seeded comes in between. */
-async function seeded(folder: string): Promise<Figures> {
-  await using first = await startGateway({ dataDir: folder });
-  await first.stop();
-  const sizes = { connections: Number(connections), runs: Number(runs) };
-  return { seed_s: round(await seconds(() => seed(folder, sizes))) };
-}
-
 const print = (figures: Figures): Figures => {
   for (const [name, value] of Object.entries(figures)) {
     console.error(`${name.padEnd(34)} ${String(value).padStart(12)}`);
@@ -252,7 +244,10 @@ const print = (figures: Figures): Figures => {
 };
 
 await withFolder(async (folder) => {
-  const figures: Record<string, number> = { ...print(await seeded(folder)) };
+  const sizes = { connections: Number(connections), runs: Number(runs) };
+  const figures: Record<string, number> = {
+    ...print({ seed_s: round(await seedNew(folder, sizes)) }),
+  };
   const env = { SVC_RATE_LIMIT_PER_MINUTE: '0' };
   await using gateway = await startGateway({ dataDir: folder, env });
   const browser = await openChromium();
