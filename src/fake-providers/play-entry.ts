@@ -132,7 +132,9 @@ class PlayedEntry {
     const { integration, form } = this.#played;
     const credentials = integration === null ? {} : { credentials: integration };
     const revoking = this.#revokes ? { revoke_on_disconnect: true } : {};
-    const body = { provider: name, unique_key: name, ...credentials, ...revoking };
+    // The fake has no limit of requests, and the steps send many in a moment.
+    const names = { provider: name, unique_key: name, rate_limit: 'none' };
+    const body = { ...names, ...credentials, ...revoking };
     demandStatus(await this.#call('POST', '/integrations', body), 200, 'the integration');
     const token = await this.#sessionToken();
     const path = forms[this.#definition.auth_mode];

@@ -25,7 +25,9 @@ export interface IntegrationFake {
 /** The body of `POST /integrations`. */
 export function integrationOf({ integrationKey, provider, played }: IntegrationFake) {
   const { integration: credentials } = played;
-  const names = { provider: provider.name, unique_key: integrationKey };
+  // A fake has no limit of requests.
+  const limit = { rate_limit: 'none' } as const;
+  const names = { provider: provider.name, unique_key: integrationKey, ...limit };
   return credentials === null ? names : { ...names, credentials };
 }
 
