@@ -15,6 +15,7 @@ import { metricDefinitions } from '#ports/metrics.ts';
 import { configurationPage } from './configuration-page.ts';
 import { code, table, withBlocks } from './markdown.ts';
 import { movingHerePage } from './moving-here-page.ts';
+import { providerLimitsPage } from './provider-limits-page.ts';
 import { providerWebhooksPage } from './provider-webhooks-page.ts';
 import { referenceBlocks } from './reference-blocks.ts';
 import { topicValues, valuesFile } from './topic-values.ts';
@@ -52,6 +53,7 @@ export const pages = (): Readonly<Record<string, string>> => ({
   'generated/configuration.md': configurationPage(table, hint),
   'generated/metrics.md': metricsPage(),
   'generated/moving-here.md': movingHerePage(hint),
+  'generated/provider-limits.md': providerLimitsPage(table, hint),
   'generated/provider-webhooks.md': providerWebhooksPage(table, hint),
   ...Object.fromEntries(
     Object.entries(referenceBlocks()).map(([file, blocks]) => [

@@ -1,11 +1,15 @@
 /* oxlint-disable typescript/no-unsafe-member-access -- a test looks into any answer */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Provider } from '#modules/connections/providers/definition.ts';
 import { LimitedUpstream } from '#test/support/fakes/limited-upstream.ts';
+import { builtInCatalogue } from '#test/support/worlds/catalogue.ts';
 import { succeeded } from '#test/support/worlds/crm-world.ts';
 import { openProxyWorld, type ProxyWorld } from '#test/support/worlds/proxy-world.ts';
+
+const anHour = (requests: number, per = 'integration') => ({ requests, seconds: 3600, per });
 
 let stack: AsyncDisposableStack;
 let upstream: LimitedUpstream;
@@ -15,9 +19,10 @@ beforeAll(async () => {
   upstream = stack.use(await new LimitedUpstream().listen());
   const folder = await mkdtemp(join(tmpdir(), 'svc-rate-limits-'));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
-  world = stack.use(
-    await openProxyWorld(folder, upstream.url, { SVC_PROXY_TIMEOUT_SECONDS: '20' }),
-  );
+  const declared = { alias: 'upstream', proxy: { base_url: upstream.url, rate_limit: anHour(2) } };
+  await writeFile(join(folder, 'with-limit.json'), JSON.stringify({ declared }));
+  const env = { SVC_PROXY_TIMEOUT_SECONDS: '20', SVC_PROVIDERS: folder };
+  world = stack.use(await openProxyWorld(folder, upstream.url, env));
 });
 afterAll(() => stack.disposeAsync());
 
@@ -27,19 +32,21 @@ let integrations = 0;
 beforeEach(async () => {
   upstream.arrivals.length = 0;
   integrations += 1;
-  integration = `upstream-${integrations}`;
-  const body = { provider: 'upstream', unique_key: integration };
-  succeeded(await world.gateway.call('POST', '/integrations', { body }));
+  await integrate('upstream');
   await connect('c');
 });
+
+async function integrate(provider: string): Promise<void> {
+  integration = `${provider}-${integrations}`;
+  const body = { provider, unique_key: integration };
+  succeeded(await world.gateway.call('POST', '/integrations', { body }));
+}
 
 async function connect(id: string): Promise<void> {
   const credentials = { type: 'API_KEY', apiKey: 'key' };
   const body = { provider_config_key: integration, connection_id: id, credentials };
   succeeded(await world.gateway.call('POST', '/connections', { body }));
 }
-
-const anHour = (requests: number, per = 'integration') => ({ requests, seconds: 3600, per });
 
 async function set(rate_limit: unknown): Promise<void> {
   const body = { rate_limit };
@@ -120,6 +127,32 @@ describe('the shared limit of a provider', () => {
     expect(await statuses(2)).toEqual([200, 429]);
     expect((await call({ 'connection-id': 'other' })).status).toBe(200);
     expect(await use()).toEqual({ limit, requests: null, paused_seconds: null });
+  });
+
+  it('is the one of the definition until the integration sets its own, or none', async () => {
+    await integrate('declared');
+    await connect('c');
+    expect(await statuses(3)).toEqual([200, 200, 429]);
+    expect(await use()).toEqual({ limit: anHour(2), requests: 2, paused_seconds: 0 });
+    expect(upstream.arrivals).toHaveLength(2);
+    await set(anHour(3));
+    expect(await statuses(2)).toEqual([200, 429]);
+    await set('none');
+    expect(await statuses(3)).toEqual([200, 200, 200]);
+    await set('provider');
+    expect((await call()).body).toMatchObject({ error: { code: 'provider_limit_reached' } });
+  });
+
+  it('is the one of the catalog for an integration of a built-in provider', async () => {
+    const declaring = builtInCatalogue()
+      .all()
+      .filter(({ proxy }) => proxy?.rate_limit !== undefined);
+    expect(declaring.length).toBeGreaterThanOrEqual(60);
+    const [{ name, proxy }] = declaring as [Provider];
+    await integrate(name);
+    expect(await use()).toMatchObject({ limit: proxy?.rate_limit });
+    await set('none');
+    expect(await use()).toMatchObject({ limit: null });
   });
 
   it('is refused with what is wrong, and ends with "none" and "provider"', async () => {

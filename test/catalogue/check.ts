@@ -1,6 +1,6 @@
 /**
  * `npm run catalogue:check`: what is due in the facts of the catalog (src/modules/connections/providers/README.md).
- * It fails where a version ends soon, a pinned version has no facts, a difference no decision, or a needed field no two sources and no page of the provider. An argument such as `2027-06-01` moves the clock.
+ * It fails where a version ends soon, a pinned version has no facts, a difference no decision, a needed field no two sources and no page of the provider, or a limit of requests no page. An argument such as `2027-06-01` moves the clock.
  */
 import { loadCatalogue } from '#modules/connections/providers/load-catalogue.ts';
 import {
@@ -12,6 +12,7 @@ import {
 } from './confirmations.ts';
 import { contradictedDecisions, differences, undecidedDifferences } from './differences.ts';
 import { dueVersions, noticeDays, readFacts, unmatchedVersions, versionRows } from './facts.ts';
+import { rateLimitProblems } from './lints.ts';
 import { pinnedVersions } from './pinned-versions.ts';
 
 const [date] = process.argv.slice(2);
@@ -42,6 +43,8 @@ const unlike = contradictedConfirmations(providers, facts);
 const weak = weakEntries(providers, facts);
 section('Confirmations of another value than the entry has', unlike);
 section('Entries whose addresses or key one source alone confirms, or none', weak);
+const unproven = rateLimitProblems(providers, facts);
+section('Limits of requests without their page, or unlike it', unproven);
 section('Undocumented', undocumentedFields(providers, facts));
 section('Decisions that their entries contradict', contradicted);
 console.log(
@@ -51,6 +54,9 @@ const byEntry = factsByEntry(facts);
 const fields = [...byEntry.values()].flatMap(({ confirmed = {} }) => Object.values(confirmed));
 const bySingle = fields.filter(({ sources, page }) => page === undefined && sources === 1);
 console.log(`Fields that one source alone confirms: ${bySingle.length} of ${fields.length}`);
+const stated = [...byEntry.values()].flatMap(({ rate_limit: limit = [] }) => limit);
+const quoted = stated.filter(({ quoted_by: sources }) => sources !== undefined);
+console.log(`Limits of requests: ${stated.length}, ${quoted.length} of them by quotations`);
 const counts = (title: string, names: readonly string[]): void => {
   const numbers = Map.groupBy(names, (name) => name);
   const rows = [...numbers].map(([name, { length }]) => ({ name, length }));
@@ -70,5 +76,5 @@ counts(
   'By certainty of addresses and key',
   providers.map((provider) => certaintyOf(provider, byEntry.get(provider.name))),
 );
-const problems = [due, withoutRow, withoutPin, undecided, contradicted, unlike, weak];
+const problems = [due, withoutRow, withoutPin, undecided, contradicted, unlike, weak, unproven];
 process.exitCode = problems.some(({ length }) => length > 0) ? 1 : 0;

@@ -70,7 +70,21 @@ const confirmation = z
 /** `scope offline_access` or `param access_type=offline`. */
 const refreshNeed = z.string().regex(/^(?:scope \S+|param [^\s=]+=\S+)$/);
 
+/** What the provider's documentation says of its limit of requests. */
+const rateLimitFact = z.strictObject({
+  /** As `svc integrations update --rate-limit` takes it. */
+  value: z.string().regex(/^\d+\/\d+(?:\/connection)?$/),
+  /** What each has the limit, in the words of the page. */
+  of: z.string().min(1),
+  page: address,
+  /** When the page was read, or what quotes it. */
+  read_at: day,
+  /** Public sources that quote the page, where its own text could not be read. */
+  quoted_by: z.number().int().min(1).optional(),
+});
+
 const entryFacts = z.strictObject({
+  rate_limit: rateLimitFact.optional(),
   confirmed_at: day.optional(),
   /** By dotted path in the definition. */
   confirmed: z.record(z.string().min(1), confirmation).optional(),

@@ -87,6 +87,26 @@ export function retryProblems({ name, proxy }: Provider): string[] {
   });
 }
 
+/** A span is counted sliding. A longer one would refuse requests that the provider takes from its next fixed span on. */
+const rateLimitSecondsMax = 900;
+
+/** `entry: …` of each declared limit without its page, and of each page without the limit. */
+export function rateLimitProblems(providers: readonly Provider[], facts: Facts): string[] {
+  const byEntry = factsByEntry(facts);
+  return providers.flatMap(({ name, proxy }) => {
+    const limit = proxy?.rate_limit;
+    const stated = byEntry.get(name)?.rate_limit?.value;
+    if (limit === undefined)
+      return stated === undefined ? [] : [`${name}: not declared: ${stated}`];
+    const { requests, seconds, per } = limit;
+    const value = `${requests}/${seconds}${per === 'connection' ? '/connection' : ''}`;
+    return [
+      ...(value === stated ? [] : [`${name}: ${value} is declared, ${stated ?? 'nothing'} stated`]),
+      ...(seconds > rateLimitSecondsMax ? [`${name}: ${value} has a span over 15 minutes`] : []),
+    ];
+  });
+}
+
 /** `entry: property` of each value that a rule of webhooks matches and that no field of the entry writes. */
 export function webhookProblems(provider: Provider): string[] {
   const written = new Set(writtenProperties(provider));

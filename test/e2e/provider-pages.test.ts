@@ -195,6 +195,9 @@ describe('the pages of providers', () => {
     expect(html).toContain(`${gateway.url}/proxy/account-info/2026-09/details`);
     const anchors = ['app', 'scopes', 'calls', 'limits', 'pagination', 'webhooks', 'examples'];
     expect(attributes(html, 'id')).toEqual(expect.arrayContaining(anchors));
+    expect(html).not.toContain('At most ');
+    const limited = (await page('providers/trello/')).html;
+    expect(limited).toContain('At most 100 requests in 10 seconds are sent for each connection');
     const regions = (await page('providers/datadog/')).html;
     expect(regions).toContain('(US1)');
   });

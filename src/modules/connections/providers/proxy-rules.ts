@@ -126,7 +126,7 @@ export const proxy = z.strictObject({
   paginate: optional(paginate, 'Defaults of `svc.paginate`. The proxy does not paginate.'),
   rate_limit: optional(
     rateLimit,
-    'The limit of the provider for every account; `requests` in `seconds`, `per` `integration` or `connection`. An integration may set another.',
+    'A limit that the provider documents for every plan: `requests` in `seconds`, `per` `integration` or `connection`. An integration may set another, or none.',
   ),
   retry: optional(retry, 'When and how calls of functions and of the proxy are retried.'),
   verification: optional(verification, 'The call that tests credentials.'),

@@ -1,4 +1,5 @@
 import { escapedMarkup } from '#kernel/markup.ts';
+import type { RateLimit } from '#modules/connections/integrations/integration.ts';
 import { callbackUrlsOf } from '#modules/connections/providers/callback-url.ts';
 import type { FieldSchema, Provider } from '#modules/connections/providers/definition.ts';
 import { examplesOf } from './provider-examples.ts';
@@ -115,10 +116,11 @@ function callsOf({ proxy = {} }: Provider): string {
 }
 
 function limitsOf({ proxy }: Provider): string {
-  const { retry = {} } = proxy ?? {};
+  const { retry = {}, rate_limit: limit } = proxy ?? {};
   const { error_code: statuses, in_body: inBody, limited = [] } = retry;
   const after = new Set([...(retry.after ?? []).map((name) => name.toLowerCase()), 'retry-after']);
   return list([
+    limit === undefined ? null : rateLimitText(limit),
     statuses === undefined
       ? `Statuses ${codes(['401', '429', '5xx'])} are retried.`
       : `Retried statuses: ${codes(statuses)}.`,
@@ -137,6 +139,13 @@ function limitsOf({ proxy }: Provider): string {
       return `Also a limit: status ${codes(rule.statuses)} with ${sign}${values.length === 0 ? '' : ` of ${codes(values)}`}.`;
     }),
   ]);
+}
+
+function rateLimitText({ requests, seconds, per }: RateLimit): string {
+  const span = seconds === 1 ? 'a second' : `${seconds} seconds`;
+  const whose = per === 'connection' ? 'each connection' : 'all connections together';
+  const more = '<a href="../../integrations/#the-limit-of-the-provider">Change or end it</a>';
+  return `At most ${requests} requests in ${span} are sent for ${whose}: functions wait, callers of the proxy get 429 with ${code('Retry-After')}. ${more}.`;
 }
 
 function paginationOf({ proxy }: Provider): string {

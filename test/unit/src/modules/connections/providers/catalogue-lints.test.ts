@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Provider } from '#modules/connections/providers/definition.ts';
 import { type EntryFacts, readFacts, versionRows, type VersionRow } from '#test/catalogue/facts.ts';
 import {
+  rateLimitProblems,
   refreshProblems,
   retryProblems,
   versionProblems,
@@ -72,6 +73,35 @@ describe('the headers of a limit', () => {
       entryOf('datadog', { proxy: { retry: { [field]: ['x-ratelimit-reset'] } } });
     expect(retryProblems(of('after'))).toEqual([]);
     expect(retryProblems(of('at'))).toEqual(['datadog: x-ratelimit-reset has seconds']);
+  });
+});
+
+describe('the limit of requests that an entry declares', () => {
+  it('is that of a page of the provider', () => {
+    expect(rateLimitProblems(providers, facts)).toEqual([]);
+  });
+
+  const entry = (requests: number, seconds: number, per = 'connection'): Provider =>
+    entryOf('one', { proxy: { rate_limit: { requests, seconds, per } } });
+  const stated = (value: string): ReadonlyMap<string, Record<string, EntryFacts>> => {
+    const page = { of: 'account', page: 'https://a.example/limits', read_at: '2026-11-28' };
+    return new Map([['file.yaml', { one: { rate_limit: { value, ...page } } }]]);
+  };
+
+  it.each([
+    [entry(5, 1), '5/1/connection', []],
+    [entry(5, 1, 'integration'), '5/1', []],
+    [entry(5, 1), '6/1/connection', ['one: 5/1/connection is declared, 6/1/connection stated']],
+    [entry(5, 1, 'integration'), '5/1/connection', ['one: 5/1 is declared, 5/1/connection stated']],
+    [entry(9, 3600), '9/3600/connection', ['one: 9/3600/connection has a span over 15 minutes']],
+    [entryOf('one', {}), '5/1', ['one: not declared: 5/1']],
+  ])('is refused where it is another, or too long: %j, %s', (provider, value, problems) => {
+    expect(rateLimitProblems([provider], stated(value))).toEqual(problems);
+  });
+
+  it('is refused without a page', () => {
+    const problems = ['one: 5/1/connection is declared, nothing stated'];
+    expect(rateLimitProblems([entry(5, 1)], new Map())).toEqual(problems);
   });
 });
 
