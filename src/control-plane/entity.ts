@@ -193,6 +193,13 @@ interface CommonDefinition<E extends EntityTypes> extends EntityKind<E> {
     after: E['state'] | null,
     meta: DecisionMeta,
   ): readonly MessageOf<E>[];
+  /** Commands to entities of the same scope that follow from the event: part of the same decision, right after it. */
+  follow?(
+    event: E['event'],
+    before: E['state'] | null,
+    after: E['state'] | null,
+    ref: EntityRef<E>,
+  ): readonly CommandRequest[];
   /** Whether entities have a number: commands to an absent one then carry a fresh, unique `numericId`. */
   readonly isNumbered?: true;
   /** When the owner must decide `{type:'Tick', at}` on it; null = never. */

@@ -3,6 +3,7 @@ import type {
   EntityDefinitions,
   EntityKind,
   CommandBody,
+  CommandRequest,
   DecisionMeta,
   EntityRef,
   EntityTypes,
@@ -24,7 +25,7 @@ interface KnownState {
 export interface Decision {
   readonly changed: ReadonlyMap<string, KnownState>;
   readonly published: readonly { readonly message: PublicMessage; readonly meta: DecisionMeta }[];
-  /** The entity's state after the last command. */
+  /** The state of the last command's entity. */
   readonly state: object | null;
   /** How many numeric ids were assigned. */
   readonly numbers: number;
@@ -51,7 +52,7 @@ export class Round {
   }
 
   /**
-   * Decides the commands in order, without accepting the outcome.
+   * Decides the commands in order, each with what follows from it, without accepting the outcome.
    * @throws GatewayError the first refusal
    */
   decide(
@@ -60,9 +61,10 @@ export class Round {
   ): Decision {
     const changed = new Map<string, KnownState>();
     const published: { message: PublicMessage; meta: DecisionMeta }[] = [];
-    let state: object | null = null;
     let numbers = 0;
-    for (const { ref, body } of items) {
+    const undecided: { readonly ref: EntityRef; readonly body: CommandBody }[] = [...items];
+    for (let item = undecided.shift(); item !== undefined; item = undecided.shift()) {
+      const { ref, body } = item;
       const definition = this.#definitionOf(ref.kind);
       const key = joinKey(ref.kind, ...ref.path);
       const before = this.#stateOf(key, changed);
@@ -74,16 +76,22 @@ export class Round {
         at: meta.at,
       };
       const entity = { ...meta, ref };
-      state = before;
+      const followers: CommandRequest[] = [];
+      let state = before;
       for (const event of definition.decider.decide(command, before) as { type: string }[]) {
         const after = definition.decider.evolve(state, event) as object | null;
         const messages = definition.publish(event, state, after, entity);
         published.push(...messages.map((message) => ({ message, meta: entity })));
+        followers.push(...(definition.follow?.(event, state, after, ref) ?? []));
         state = after;
         changed.set(key, { scope: ref.scope, state });
       }
       if (isFresh && state !== null) numbers += 1;
+      undecided.unshift(...followers);
     }
+    const last = items.at(-1)?.ref;
+    const state =
+      last === undefined ? null : this.#stateOf(joinKey(last.kind, ...last.path), changed);
     return { changed, published, state, numbers };
   }
 
