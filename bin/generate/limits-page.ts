@@ -100,6 +100,11 @@ const groups = {
     schemaCheckMs: 'Compiling such a schema, and one check; beyond that it checks nothing',
     eventStartByMs: 'An on-event function that has not started within this time fails',
     eventRunMaxMs: 'A run of an on-event function',
+    concurrencyMax: 'The concurrency of a function: its runs at the same time on one connection',
+    heldRunsMax:
+      'Runs of a function that wait on one connection because of its concurrency; another one is refused',
+    heldRunMaxMs:
+      'A run that waits because of a concurrency fails after this time; one with a waiting caller after its usual time',
     changeRunStartByMs:
       'A run of an on-change function that has not started within this time fails',
     changeRunMaxMs: 'A run of an on-change function',

@@ -159,6 +159,12 @@ export const limits = {
   dryRunMaxMs: 5 * 60_000,
   eventStartByMs: 30_000,
   eventRunMaxMs: 5 * 60_000,
+  /** Of a function that has one, for each connection. */
+  concurrencyMax: 100,
+  /** Of one function, on one connection. */
+  heldRunsMax: 5_000,
+  /** Unless a caller waits for it. */
+  heldRunMaxMs: dayMs,
   changeRunStartByMs: 60 * 60_000,
   changeRunMaxMs: 15 * 60_000,
   /** Changes of one run of an on-change function, or of one request to a target. */

@@ -68,6 +68,11 @@ export const metricDefinitions = {
     help: 'Age of the oldest queued run that no runner has started.',
     labels: [],
   },
+  svc_runs_held: {
+    kind: 'gauge',
+    help: 'Runs that wait because their connection has as many runs of their function as its concurrency.',
+    labels: [],
+  },
   svc_webhook_attempts_total: {
     kind: 'counter',
     help: 'Attempts to deliver webhooks to the application.',

@@ -65,7 +65,18 @@ describe('runs of a project', () => {
     expect(JSON.parse(ended.out)).toMatchObject({ data: { record_calls: false } });
   });
 
+  it('of a function may wait for each other', async () => {
+    const set = await svc('runs concurrency stripe/customers 2 -e dev');
+    expect(set.out).toBe('stripe/customers: at most 2 runs at the same time on each connection\n');
+    const shown = await svc('runs concurrency stripe/customers -e dev');
+    expect(shown.out).toContain('on each connection; 0 runs waiting');
+    const ended = await svc('runs concurrency stripe/customers --off -e dev --json');
+    expect(JSON.parse(ended.out)).toMatchObject({ data: { concurrency: null } });
+  });
+
   it.each([
+    'runs concurrency customers 1 -e dev',
+    'runs concurrency stripe/customers many -e dev',
     'runs replay -e dev',
     'runs replay --day soon -e dev',
     'runs replay some --function nothing.ts -e dev',

@@ -21,6 +21,7 @@ import { actionRunEntity } from '#modules/functions/actions/entity.ts';
 import { checkpointEntity } from '#modules/functions/checkpoints/entity.ts';
 import { deploymentEntity } from '#modules/functions/deployments/entity.ts';
 import { functionEntity } from '#modules/functions/functions/entity.ts';
+import { runQueueEntity } from '#modules/functions/run-queues/entity.ts';
 import { syncEntity } from '#modules/functions/syncs/entity.ts';
 import { variableEntity } from '#modules/functions/variables/entity.ts';
 import { consumerGroupEntity } from '#modules/operations/consumer-groups/entity.ts';
@@ -46,6 +47,7 @@ export const definitions = {
   deployment: deploymentEntity,
   sync: syncEntity,
   'action-run': actionRunEntity,
+  'run-queue': runQueueEntity,
   checkpoint: checkpointEntity,
   projection: projectionEntity,
   'custom-projection': customProjectionEntity,

@@ -22,7 +22,7 @@ const options = {
   ],
   function: ['--function <name>', 'only of this function; replay: a file with other code'],
   day: ['--day <day>', 'replay: the runs of this day (UTC)'],
-  off: ['--off', 'record: no longer'],
+  off: ['--off', 'record, concurrency: no longer'],
   'dry-run': ['--dry-run', 'revert: only show the changes'],
   yes: ['-y, --yes', 'revert: without asking'],
 } as const satisfies Options;
@@ -43,6 +43,8 @@ export const runs = defineCommand({
     'cancel <id>': 'end a queued or running run',
     'record <integration>/<function>':
       'keep the responses that its runs get for 7 days, sealed, so that they can be replayed',
+    'concurrency <integration>/<function> [n]':
+      'let each connection have n runs of the function at the same time; without n show what waits',
     'replay [id]':
       'run it again on its recorded responses, without effects, and show the difference; without an id the recorded runs of a --day or a --connection',
     'revert <id>': "revert a run's changes to records: shows them, and asks",
@@ -57,6 +59,8 @@ Examples
   svc runs tail -e dev --status failed,timed_out
   svc runs cancel 0192f0c1-7a3b-7c4d-8e5f-001122334455 -e dev
   svc runs record crm/contacts -e dev
+  svc runs concurrency crm/sync-orders 1 -e dev
+  svc runs concurrency crm/sync-orders -e dev
   svc runs replay 0192f0c1-7a3b-7c4d-8e5f-001122334455 -e dev
   svc runs replay --connection acme --function crm/syncs/contacts.ts -e dev
   svc runs revert 0192f0c1-7a3b-7c4d-8e5f-001122334455 -e dev --dry-run`,
@@ -73,6 +77,13 @@ Examples
     }
     if (word === 'record') {
       await inEnvironment(context, values, (client) => recordCalls(context, client, id, values));
+      return;
+    }
+    if (word === 'concurrency') {
+      const { runConcurrency } = await import('../run-concurrency.ts');
+      await inEnvironment(context, values, (client) =>
+        runConcurrency(context, client, positionals, values),
+      );
       return;
     }
     const params = { id };
@@ -125,12 +136,16 @@ async function listRuns(
     one.kind,
     one.function,
     one.connection_id,
-    one.status,
+    statusText(one),
     one.queued_at,
     one.duration_ms === null ? '' : `${one.duration_ms} ms`,
     one.records_readable === null ? '' : one.records_readable ? 'yes' : 'not yet',
   ]);
 }
+
+/** With its position where it waits for other runs of its function. */
+const statusText = ({ status, waiting }: Answer<'GET /runs'>['data'][number]): string =>
+  waiting === null ? status : `${status}, position ${waiting.position}`;
 
 /** Whether the calls of a function are recorded from now on. */
 async function recordCalls(
@@ -194,7 +209,7 @@ async function showRun(context: Context, run: ShownRun): Promise<void> {
   const name = `${run.provider_config_key}/${run.connection_id}`;
   output.result(`${run.kind} ${run.function} of ${name}  (${run.id})`);
   output.result(
-    `${output.paint(color, run.status)}${took}, attempt ${run.attempt}, by ${run.trigger ?? 'request'}`,
+    `${output.paint(color, statusText(run))}${took}, attempt ${run.attempt}, by ${run.trigger ?? 'request'}`,
   );
   if (run.error !== null) {
     const name = run.failure === null ? '' : `${printable(run.failure.name)}: `;

@@ -43,6 +43,19 @@ export function changesOfSyncs(current: () => CrmConsole): void {
       expect(await kept()).toEqual([]);
     });
 
+    it('sets how many runs of a function a connection has at the same time', async () => {
+      const path = '/integrations/crm/functions/contacts?type=sync';
+      await open('/env/dev/integrations/crm/functions?function=contacts');
+      await field('Runs at the same time').fill('2');
+      await button('Set the runs at the same time').click();
+      await seen('2 on each connection');
+      expect((await read(path)).data.concurrency).toBe(2);
+      await field('Runs at the same time').fill('');
+      await button('Set the runs at the same time').click();
+      await seen('No limit of its own');
+      expect((await read(path)).data.concurrency).toBeNull();
+    });
+
     it('starts and pauses a schedule', async () => {
       await open(ofConnection('syncs'));
       const { status: before } = await current().crm.status('notes');

@@ -18,6 +18,7 @@ import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
 import { LogOf } from '../logs/logs.tsx';
+import { Concurrency } from './concurrency.tsx';
 
 type Function_ = Answer<'GET /integrations/{uniqueKey}/functions'>['data'][number];
 
@@ -123,6 +124,10 @@ function FunctionDrawer({ integration, shown, onClose }: FunctionDrawerProps): J
                   ['Returns', shown.returns?.join(', ')],
                   ['Schedule', shown.runs],
                   ['Scopes at the provider', shown.scopes?.join(', ')],
+                  [
+                    'Runs at the same time',
+                    <Concurrency key="concurrency" integration={integration} shown={shown} />,
+                  ],
                   ['Log lines', <KeptLogs key="logs" integration={integration} shown={shown} />],
                   ['Calls', <RecordedCalls key="calls" integration={integration} shown={shown} />],
                 ]}

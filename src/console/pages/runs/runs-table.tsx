@@ -62,6 +62,10 @@ export function RunsTable({ query }: RunsTableProps): JSX.Element {
   );
 }
 
+/** What a queued run waits for. */
+export const waitsText = ({ concurrency, position }: NonNullable<RunSummary['waiting']>): string =>
+  `Number ${position} of the runs that wait: its function runs ${concurrency} at the same time on the connection`;
+
 const countsText = (counts: RunSummary['counts']): string => {
   const totals = Object.values(counts);
   if (totals.length === 0) return '–';
@@ -87,7 +91,12 @@ const runColumns = (path: (page: string) => string): readonly Column<RunSummary>
     fit: 'tight',
     narrow: 'top end',
     sortBy: ({ status }) => status,
-    cell: ({ status }) => <StateBadge state={status} />,
+    cell: ({ status, waiting }) => (
+      <span title={waiting === null ? undefined : waitsText(waiting)}>
+        <StateBadge state={status} />
+        {waiting === null ? '' : ` ${waiting.position}.`}
+      </span>
+    ),
   },
   {
     title: 'Connection',

@@ -30,7 +30,7 @@ import { lazy } from '../lazy.tsx';
 import { failedCallId, failedEntry, RunFailure } from './failure.tsx';
 import { RunActions } from './run-actions.tsx';
 import type { RunDetail } from './run-detail.ts';
-import { RunsTable } from './runs-table.tsx';
+import { RunsTable, waitsText } from './runs-table.tsx';
 
 type Query = NonNullable<Input<'GET /runs'>['query']>;
 
@@ -197,6 +197,7 @@ function Facts({ run }: { readonly run: RunDetail }): JSX.Element {
           <ConnectionLink key="connection" integration={integration} id={connection} />,
         ],
         ['Trigger', run.trigger],
+        ['Waits', run.waiting === null ? undefined : waitsText(run.waiting)],
         ['Attempt', run.attempt],
         ['Queued', <Time key="queued" at={run.queued_at} />],
         ['Started', <Time key="started" at={run.started_at} />],

@@ -21,7 +21,14 @@ type OfAttempt = { readonly attempt: number };
 export type ActionCommand = CommandTime &
   /** `runner`: the requesting process starts the run itself, at once. */
   (
-    | ({ readonly type: 'Queue'; readonly runner?: string } & ActionBorn)
+    | ({
+        readonly type: 'Queue';
+        readonly runner?: string;
+        /** Added by the owner: how many runs wait before it. Absent: it may start. */
+        readonly ahead?: number;
+      } & ActionBorn)
+    /** Sent by its queue. */
+    | { readonly type: 'Admit' }
     | { readonly type: 'Tick' }
     | { readonly type: 'Cancel' }
     | ({ readonly type: 'RunStarted'; readonly runner: string } & OfAttempt)
@@ -47,6 +54,7 @@ export const action: Decider<ActionRun | null, ActionCommand, ActionEvent> = {
     if (command.type === 'Queue') return state === null ? queued(command) : [];
     if (command.type === 'Tick') return state === null ? [] : tick(state, command.at);
     if (command.type === 'Cancel') return cancel(state, command.at);
+    if (command.type === 'Admit') return admit(state, command.at);
     if (state === null || isOver(state) || state.attempt !== command.attempt)
       throw new GatewayError('stale_attempt');
     switch (command.type) {
@@ -76,8 +84,9 @@ const silentAt = (state: ActionRun): Instant =>
   Math.max(state.heartbeatAt ?? 0, state.startedAt ?? 0) + heartbeatTimeoutMs;
 
 function queued(command: Extract<ActionCommand, { type: 'Queue' }>): ActionEvent[] {
-  const { type: _, at, runner, ...born } = command;
+  const { type: _, at, runner, ahead, ...born } = command;
   const event = { type: 'ActionQueued', ...born, startBy: startBy(born, at) } as const;
+  if (ahead !== undefined) return [{ ...event, ahead, startBy: heldUntil(born, at) }];
   if (runner === undefined) return [event];
   return [
     { ...event, isTaken: true },
@@ -101,6 +110,20 @@ function startBy(run: Pick<ActionRun, 'kind' | 'isAsync'>, at: Instant): Instant
   }
 }
 
+/** A caller waits no longer for a run that is held than for any other. */
+function heldUntil(run: Pick<ActionRun, 'kind' | 'isAsync'>, at: Instant): Instant {
+  return isCallerWaiting(run) ? startBy(run, at) : at + limits.heldRunMaxMs;
+}
+
+const isCallerWaiting = (run: Pick<ActionRun, 'kind' | 'isAsync'>): boolean =>
+  kindOf(run) === 'on-event' || !run.isAsync;
+
+function admit(state: ActionRun | null, at: Instant): ActionEvent[] {
+  if (state?.isHeld !== true || isOver(state)) return [];
+  const until = isCallerWaiting(state) ? state.startBy : startBy(state, at);
+  return [{ type: 'ActionAdmitted', startBy: until }];
+}
+
 /** A finished run does not change. */
 function cancel(state: ActionRun | null, at: Instant): ActionEvent[] {
   if (state === null || isOver(state)) return [];
@@ -113,6 +136,8 @@ function start(
   state: ActionRun,
 ): ActionEvent[] {
   const { at, runner } = command;
+  if (state.isHeld === true)
+    throw new GatewayError('stale_attempt', { message: 'The run waits for another to end.' });
   if (state.status === 'started') {
     if (state.runner === runner) return [];
     throw new GatewayError('stale_attempt');
@@ -128,7 +153,10 @@ function tick(state: ActionRun, at: Instant): ActionEvent[] {
   if (state.status === 'queued') {
     const error = {
       code: 'execution_environment_unavailable',
-      message: 'No runner started the run in time.',
+      message:
+        state.isHeld === true
+          ? `The run waited too long: at most ${state.concurrency} of its function run on the connection at the same time.`
+          : 'No runner started the run in time.',
     };
     return [ended('timed_out', at, error)];
   }
@@ -162,11 +190,16 @@ function ended(status: EndStatus, at: Instant, error: RunFailure): ActionEvent {
 
 function evolve(state: ActionRun | null, event: ActionEvent): ActionRun | null {
   if (event.type === 'ActionQueued') {
-    const { type: _, isTaken: _taken, ...born } = event;
-    return { ...born, ...fresh, status: 'queued', attempt: 1 };
+    const { type: _, isTaken: _taken, ahead, ...born } = event;
+    const held = ahead === undefined ? {} : { isHeld: true as const };
+    return { ...born, ...held, ...fresh, status: 'queued', attempt: 1 };
   }
   if (state === null) return null;
   switch (event.type) {
+    case 'ActionAdmitted': {
+      const { isHeld: _, ...rest } = state;
+      return { ...rest, startBy: event.startBy };
+    }
     case 'ActionStarted': {
       const { at, runner } = event;
       return { ...state, status: 'started', startedAt: at, heartbeatAt: at, runner };
@@ -188,7 +221,8 @@ function evolve(state: ActionRun | null, event: ActionEvent): ActionRun | null {
       if (!state.isAsync && state.isKept !== true) return null;
       const { status, at: endedAt, output } = event;
       const error = event.error && { code: event.error.code, message: event.error.message };
-      return { ...state, status, endedAt, output, error, runner: null };
+      const { isHeld: _, ...rest } = state;
+      return { ...rest, status, endedAt, output, error, runner: null };
     }
     case 'ActionForgotten':
       return null;

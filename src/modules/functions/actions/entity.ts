@@ -1,16 +1,27 @@
-import type {
-  DecisionMeta,
-  EntityDefinition,
-  EntityPath,
-  EntityRef,
-  PublicMessage,
+import {
+  commandTo,
+  type DecisionMeta,
+  type EntityDefinition,
+  type EntityPath,
+  type EntityRef,
+  type PublicMessage,
 } from '#control-plane/entity.ts';
 import { joinKey } from '#kernel/ids.ts';
 import { scrub } from '#kernel/scrub.ts';
-import { micros, quietStep, type RunStep } from '../runs/ledger/events.ts';
+import type { Instant } from '#kernel/time.ts';
+import { connectionPathOf } from '#modules/connections/connections/entity.ts';
+import { runQueueRef, type RunQueueEntity } from '../run-queues/ref.ts';
+import { runsAhead } from '../run-queues/run-queue.ts';
+import {
+  micros,
+  quietEntry,
+  quietStep,
+  waitingEntry,
+  type RunStep,
+} from '../runs/ledger/events.ts';
 import { action, actionDueAt, kindOf, type ActionCommand } from './decider.ts';
 import type { ActionEvent } from './events.ts';
-import type { ActionRun } from './state.ts';
+import type { ActionRun, CalledKind } from './state.ts';
 
 export interface ActionRunEntity {
   readonly kind: 'action-run';
@@ -18,6 +29,7 @@ export interface ActionRunEntity {
   readonly command: ActionCommand;
   readonly event: ActionEvent;
   readonly topic: 'svc.runs.v1';
+  readonly facts: { readonly ahead: number };
 }
 
 export const actionRunRef = (ref: {
@@ -43,6 +55,23 @@ export const actionRunEntity: EntityDefinition<ActionRunEntity> = {
   decider: action,
   dueAt: actionDueAt,
 
+  facts(command, _ref, siblings) {
+    if (command.type !== 'Queue' || command.concurrency === undefined) return {};
+    const ahead = runsAhead(siblings.find(queueOf(command)), command.concurrency);
+    return ahead === null ? {} : { ahead };
+  },
+
+  follow(event, before) {
+    if (event.type === 'ActionQueued' && event.concurrency !== undefined) {
+      const { runId, concurrency } = event;
+      return [commandTo(queueOf(event), { type: 'Enter', runId, concurrency })];
+    }
+    if (event.type === 'ActionEnded' && before?.concurrency !== undefined) {
+      return [commandTo(queueOf(before), { type: 'Leave', runId: before.runId })];
+    }
+    return [];
+  },
+
   publishes: { 'svc.runs.v1': true },
   publish(event, before, after, meta) {
     const subject = after ?? before;
@@ -51,6 +80,15 @@ export const actionRunEntity: EntityDefinition<ActionRunEntity> = {
     return [message(step, subject, meta.ref.scope)];
   },
 };
+
+/** The queue of a run whose function has a concurrency. */
+const queueOf = ({
+  kind = 'action',
+  name,
+  ...run
+}: Pick<ActionRun, 'environmentUid' | 'integrationKey' | 'connectionId' | 'name'> & {
+  readonly kind?: CalledKind | undefined;
+}): EntityRef<RunQueueEntity> => runQueueRef(connectionPathOf(run), { kind, name });
 
 function message(step: RunStep, subject: ActionRun, scope: string): PublicMessage<'svc.runs.v1'> {
   const { environmentUid, integrationKey: integration, connectionId, runId } = subject;
@@ -87,8 +125,11 @@ function runStep(event: ActionEvent, subject: ActionRun, { at }: DecisionMeta): 
   switch (event.type) {
     case 'ActionQueued': {
       const started_at = event.isTaken === true ? micros(at) : null;
-      return { ...base, action: 'queued', started_at };
+      const timeline = event.ahead === undefined ? [] : [waits(subject, event.ahead, at)];
+      return { ...base, action: 'queued', started_at, timeline };
     }
+    case 'ActionAdmitted':
+      return { ...base, action: 'admitted' };
     case 'ActionRequeued':
       return { ...base, action: 'queued' };
     case 'ActionStarted':
@@ -111,6 +152,17 @@ function runStep(event: ActionEvent, subject: ActionRun, { at }: DecisionMeta): 
       return null;
   }
 }
+
+const waits = (
+  { concurrency }: ActionRun,
+  ahead: number,
+  at: Instant,
+): RunStep['timeline'][number] => ({
+  ...quietEntry,
+  at: micros(at),
+  what: waitingEntry,
+  message: `${concurrency} of its function already run on the connection; ${ahead} wait before it`,
+});
 
 function triggerOf(subject: ActionRun): string {
   const { event, isAsync } = subject;

@@ -19,6 +19,7 @@ export type ActionBorn = Pick<
   | 'functionVersion'
   | 'isAsync'
   | 'isKept'
+  | 'concurrency'
   | 'depth'
   | 'retriesLeft'
   | 'input'
@@ -32,7 +33,11 @@ export type ActionEvent =
       readonly startBy: Instant;
       /** It starts in the same decision: no other runner may start it. */
       readonly isTaken?: true;
+      /** It is held: so many runs wait before it. Absent: it may start. */
+      readonly ahead?: number;
     } & ActionBorn)
+  /** The run is no longer held. */
+  | { readonly type: 'ActionAdmitted'; readonly startBy: Instant }
   | { readonly type: 'ActionStarted'; readonly at: Instant; readonly runner: string }
   | { readonly type: 'ActionHeartbeatReceived'; readonly at: Instant }
   /** The previous attempt failed or crashed, and retries are left. */

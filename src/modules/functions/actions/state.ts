@@ -29,6 +29,12 @@ export interface ActionRun {
   readonly isAsync: boolean;
   /** Requested with an Idempotency-Key: its outcome is kept as long as the key. Absent: no. */
   readonly isKept?: true;
+  /**
+   * How many runs of the function its connection has at the same time, when it was queued. Absent: no limit of its own.
+   */
+  readonly concurrency?: number;
+  /** It waits until one of those runs has ended. Absent: it may start. */
+  readonly isHeld?: true;
   /** Call depth of actions; 0 = called from outside. */
   readonly depth: number;
   /** Further attempts after a failure; asynchronous runs only. */

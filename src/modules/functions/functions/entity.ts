@@ -34,6 +34,7 @@ const actions = {
   FunctionEnabled: 'enabled',
   FunctionDisabled: 'disabled',
   FunctionRecordingSet: 'recording_set',
+  FunctionConcurrencySet: 'concurrency_set',
   FunctionMoved: 'moved',
   FunctionDeleted: 'deleted',
 } as const;
@@ -71,6 +72,7 @@ function publicDocument(state: DeployedFunction): Record<string, unknown> {
     description,
     enabled: isEnabled,
     record_calls: state.recordsCalls === true,
+    concurrency: state.concurrency ?? null,
     models,
     json_schema: state.jsonSchema,
     input_model: inputModel,

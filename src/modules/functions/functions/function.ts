@@ -62,6 +62,8 @@ export interface DeployedFunction {
   readonly isInputValidated?: true;
   /** The calls of its runs are recorded, so that they can be replayed. Kept over deployments. */
   readonly recordsCalls?: true;
+  /** How many of its runs a connection has at the same time. Absent: no limit of its own. Kept over deployments. */
+  readonly concurrency?: number;
   readonly deployedAt: Instant;
 }
 
@@ -87,6 +89,8 @@ export type FunctionEvent =
   | { readonly type: 'FunctionEnabled' }
   | { readonly type: 'FunctionDisabled' }
   | { readonly type: 'FunctionRecordingSet'; readonly recordsCalls: boolean }
+  /** Null: no limit. */
+  | { readonly type: 'FunctionConcurrencySet'; readonly concurrency: number | null }
   /** It continues under another integration key. */
   | { readonly type: 'FunctionMoved' }
   | { readonly type: 'FunctionDeleted' };
@@ -94,7 +98,7 @@ export type FunctionEvent =
 /** The part of a function that a deployment sets; the owner sets the rest. */
 export type DeployedParts = Omit<
   DeployedFunction,
-  'id' | 'isEnabled' | 'recordsCalls' | 'deployedAt'
+  'id' | 'isEnabled' | 'recordsCalls' | 'concurrency' | 'deployedAt'
 >;
 
 /** A rename of the integration is `Leave` at the old path and `Arrive` at the new one, decided together. */
@@ -109,6 +113,7 @@ export type FunctionCommand =
   | { readonly type: 'Enable'; readonly at: Instant }
   | { readonly type: 'Disable'; readonly at: Instant }
   | { readonly type: 'SetRecording'; readonly recordsCalls: boolean; readonly at: Instant }
+  | { readonly type: 'SetConcurrency'; readonly concurrency: number | null; readonly at: Instant }
   | { readonly type: 'Leave'; readonly at: Instant }
   | { readonly type: 'Arrive'; readonly deployed: DeployedFunction; readonly at: Instant }
   | { readonly type: 'Delete'; readonly at: Instant };
@@ -132,6 +137,11 @@ export const deployedFunction: Decider<DeployedFunction | null, FunctionCommand,
         const isSet = known(state).recordsCalls === true;
         return isSet === recordsCalls ? [] : [{ type: 'FunctionRecordingSet', recordsCalls }];
       }
+      case 'SetConcurrency': {
+        const { concurrency } = command;
+        const before = known(state).concurrency ?? null;
+        return before === concurrency ? [] : [{ type: 'FunctionConcurrencySet', concurrency }];
+      }
       case 'Leave':
         return state === null ? [] : [{ type: 'FunctionMoved' }];
       case 'Delete':
@@ -149,6 +159,8 @@ export const deployedFunction: Decider<DeployedFunction | null, FunctionCommand,
         return state === null ? null : { ...state, isEnabled: false };
       case 'FunctionRecordingSet':
         return state === null ? null : withRecording(state, event.recordsCalls);
+      case 'FunctionConcurrencySet':
+        return state === null ? null : withConcurrency(state, event.concurrency);
       case 'FunctionMoved':
       case 'FunctionDeleted':
         return null;
@@ -161,7 +173,12 @@ function withRecording(state: DeployedFunction, recordsCalls: boolean): Deployed
   return recordsCalls ? { ...rest, recordsCalls } : rest;
 }
 
-/** The same content emits no event; other content keeps the number, whether it is enabled, and whether it is recorded. */
+function withConcurrency(state: DeployedFunction, concurrency: number | null): DeployedFunction {
+  const { concurrency: _before, ...rest } = state;
+  return concurrency === null ? rest : { ...rest, concurrency };
+}
+
+/** The same content emits no event; other content keeps the number and what was set of the function. */
 function deployed(
   command: Extract<FunctionCommand, { type: 'Deploy' }>,
   state: DeployedFunction | null,
@@ -179,6 +196,7 @@ function deployed(
     id,
     isEnabled,
     ...(state?.recordsCalls === true ? { recordsCalls: true as const } : {}),
+    ...(state?.concurrency === undefined ? {} : { concurrency: state.concurrency }),
   };
   return [{ type: 'FunctionDeployed', deployed: { ...parts, ...kept, deployedAt: at } }];
 }

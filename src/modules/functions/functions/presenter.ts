@@ -41,6 +41,15 @@ const rows = {
     z.boolean().describe('Whether the calls of its runs are recorded, for replays.'),
     ({ recordsCalls }: DeployedFunction) => recordsCalls === true,
   ],
+  concurrency: [
+    z
+      .int()
+      .nullable()
+      .describe(
+        'How many of its runs a connection has at the same time; null: no limit of its own.',
+      ),
+    ({ concurrency }: DeployedFunction) => concurrency ?? null,
+  ],
   last_deployed: [
     timestamp.describe('Time of the last deployment (RFC 3339).'),
     ({ deployedAt }: DeployedFunction) => isoMillis(deployedAt),

@@ -7,6 +7,7 @@ import { json } from '#http/responses.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { isoMillis } from '#kernel/time.ts';
 import { listIntegrations, requireIntegration } from '#modules/connections/integrations/queries.ts';
+import { runQueueRoutes } from '../run-queues/routes.ts';
 import { defineRoute, type ReleaseSettings } from '../services.ts';
 import { compileSource } from './compile-source.ts';
 import { deployBody, previewBody } from './deploy-body.ts';
@@ -342,6 +343,7 @@ export const functionRoutes: readonly AnyRoute[] = [
   compileRoute,
   ...dryRunRoutes,
   ...replayRoutes,
+  ...runQueueRoutes,
   ...keptLogRoutes,
   previewRoute,
   deployRoute,

@@ -2,6 +2,7 @@ import { firstMessage } from '#control-plane/consume.ts';
 import type { ProcessPorts } from '#control-plane/ports.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { EntityQueries } from '#modules/access/services.ts';
+import { runQueueEntity } from '#modules/functions/run-queues/entity.ts';
 import type { ReleaseSettings } from '#modules/functions/services.ts';
 import type { PartitionSettings } from '#modules/records/services.ts';
 import type { EventLog } from '#ports/event-log.ts';
@@ -29,7 +30,7 @@ const deadLettersMax = 10_000;
 /** Collects the figures of the log, the tables and the views. An unavailable figure is omitted and logged. */
 export async function collect(deps: Deps, gauges: Gauges): Promise<void> {
   gauges.replace('svc_build_info', [{ labels: [deps.settings.version], value: 1 }]);
-  const tasks = [collectProjections, collectGroups, collectDeadLetters];
+  const tasks = [collectProjections, collectGroups, collectHeldRuns, collectDeadLetters];
   for (const task of tasks) {
     await task(deps, gauges).catch((err: unknown) => {
       deps.logger.warn({ err }, 'some metrics could not be collected');
@@ -139,6 +140,13 @@ async function ageOf(
   if (offset >= end) return 0;
   const first = await firstMessage(log, { topic, partition, offset });
   return first === null ? 0 : Math.max(0, (clock.now() - first.timestamp) / 1000);
+}
+
+function collectHeldRuns({ control }: Deps, gauges: Gauges): Promise<void> {
+  const queues = control.view.list(runQueueEntity, []);
+  const value = queues.reduce((total, { state }) => total + state.waiting.length, 0);
+  gauges.replace('svc_runs_held', [{ labels: [], value }]);
+  return Promise.resolve();
 }
 
 function collectDeadLetters({ deadLetters }: Deps, gauges: Gauges): Promise<void> {

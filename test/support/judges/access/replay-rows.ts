@@ -1,6 +1,6 @@
 import { changing, K, row, type Row } from './row.ts';
 
-/** Dry runs, and replays of recorded runs. */
+/** Dry runs, replays of recorded runs, and runs that wait. */
 export const replayRows: readonly Row[] = [
   row(
     'PUT /integrations/{uniqueKey}/functions/{name}/recording',
@@ -8,6 +8,22 @@ export const replayRows: readonly Row[] = [
     400,
     ({ shared, sync }) => ({
       path: `/integrations/${shared}/functions/${sync}/recording?type=sync`,
+    }),
+  ),
+  row(
+    'PUT /integrations/{uniqueKey}/functions/{name}/concurrency',
+    K('deploy'),
+    400,
+    ({ shared, sync }) => ({
+      path: `/integrations/${shared}/functions/${sync}/concurrency?type=sync`,
+    }),
+  ),
+  row(
+    'GET /integrations/{uniqueKey}/functions/{name}/queue',
+    K('logs:read'),
+    200,
+    ({ shared, sync }) => ({
+      path: `/integrations/${shared}/functions/${sync}/queue?type=sync&connection_id=none`,
     }),
   ),
   changing('POST /runs/{id}/replays', K('functions:dryrun'), 404, () => ({

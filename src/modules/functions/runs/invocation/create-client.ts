@@ -158,7 +158,9 @@ async function awaited(
   const { ends, payloads, direct } = deps;
   const { signal, waitMs, runId = randomUUID() } = options;
   const isKept = options.runId !== undefined;
-  using taken = direct.take(firstAttempt(call, runId));
+  // A run that may have to wait needs its input on the log.
+  const isDirect = call.fn.concurrency === undefined;
+  using taken = isDirect ? direct.take(firstAttempt(call, runId)) : null;
   const deadline = AbortSignal.timeout(waitMs);
   const settled = new AbortController();
   const end = ends.next(runId, AbortSignal.any([signal, deadline, settled.signal]));
@@ -198,7 +200,7 @@ async function findRunTarget(control: ControlPlane, request: ActionRequest): Pro
 /** An invoked function with its input. */
 interface FunctionCall {
   readonly connection: Connection;
-  readonly fn: Pick<DeployedFunction, 'version'>;
+  readonly fn: Pick<DeployedFunction, 'version' | 'concurrency'>;
   readonly kind: CalledKind;
   readonly name: string;
   readonly event?: string;
@@ -275,6 +277,7 @@ async function queue(
     functionVersion: fn.version,
     isAsync,
     ...(isKept ? { isKept } : {}),
+    ...(fn.concurrency === undefined ? {} : { concurrency: fn.concurrency }),
     depth: call.depth ?? 0,
     retriesLeft: retries,
     input: input?.place ?? null,

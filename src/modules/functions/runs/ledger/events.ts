@@ -5,6 +5,8 @@ import type * as values from '#streams/values.ts';
 export type RunKind = 'sync' | 'action' | 'on-event' | 'on-change' | 'webhook' | 'dryrun';
 export type RunAction =
   | 'queued'
+  /** It was queued to wait for other runs (`isHeld`), and no longer waits. */
+  | 'admitted'
   | 'started'
   | 'progress'
   | 'succeeded'
@@ -20,7 +22,7 @@ export type BodyPlace = { readonly partition: number; readonly offset: number };
  * One step of a run. Fields that do not apply are null. `what`: `request` (method, path, status, duration_ms), `save`,
  * `update`, `delete` (model, count), `track_deletes_start`, `track_deletes_end` (model, count), `checkpoint_saved`
  * (message), `checkpoint_cleared`, `log` (level, message), `recorded` (count of calls,
- * message: bytes), `truncated`: the rest is omitted. An open set.
+ * message: bytes), `waiting` (message), `truncated`: the rest is omitted. An open set.
  */
 export type TimelineEntry = values.TimelineEntry;
 
@@ -125,6 +127,11 @@ export const isEnd = (action: string): boolean => ends.has(action);
 /** Queued by a process that runs it itself, and started in the same decision. Later attempts of a sync have started, too. */
 export const isTaken = ({ action, attempt, started_at }: RunStep): boolean =>
   action === 'queued' && attempt === 1 && started_at !== null;
+
+/** Entry of the timeline of a queued run that must not start before it is admitted. */
+export const waitingEntry = 'waiting';
+export const isHeld = ({ action, timeline }: RunStep): boolean =>
+  action === 'queued' && timeline.some(({ what }) => what === waitingEntry);
 
 export const micros = (at: Instant): Micros => at * 1000;
 export const millis = (at: Micros): Instant => Math.floor(at / 1000);

@@ -16,11 +16,13 @@ import { isSome, requireSteps, runningOf, type RunRows } from './current-steps.t
 import {
   changesEndOf,
   failureOf,
+  lastOf,
   presentEvents,
   presentRun,
   presentTimeline,
 } from './presenter.ts';
 import { findRuns, stepsOf, type RunFilter, type RunPlace, type StepRow } from './queries.ts';
+import { RunWaits } from './run-waits.ts';
 
 const kinds = z.enum(['sync', 'action', 'on-event', 'on-change', 'webhook', 'dryrun', 'revert']);
 const statuses = z.enum([
@@ -32,6 +34,12 @@ const statuses = z.enum([
   'timed_out',
   'interrupted',
 ]);
+
+/** The last steps of runs with the status. */
+function actionsOf(status: string): string[] {
+  if (status === 'running') return ['started'];
+  return status === 'queued' ? ['queued', 'admitted'] : [status];
+}
 
 /** Parameters of a query that select runs; absent = any. */
 export const runFilterFields = {
@@ -72,7 +80,7 @@ export async function runsPage(deps: Deps, caller: Caller, request: RunsRequest)
   const { environmentUid } = caller;
   const target = until === undefined ? now : timestampOf(until, 'until');
   const from = since === undefined ? target - dayMicros : timestampOf(since, 'since');
-  const actions = statuses.map((status) => (status === 'running' ? 'started' : status));
+  const actions = statuses.flatMap(actionsOf);
   const after = cursor === undefined ? null : parseCursor(cursor);
   const search =
     request.search === undefined
@@ -87,7 +95,10 @@ export async function runsPage(deps: Deps, caller: Caller, request: RunsRequest)
   const byRun = Map.groupBy(rows, ({ run_id }) => run_id);
   const runs = runIds.map((runId): readonly StepRow[] => byRun.get(runId) ?? []).filter(isSome);
   const readable = await deps.readableRuns.now(runs.map(changesEndOf));
-  const data = runs.map((steps, at) => presentRun(steps, readable[at] ?? null));
+  const waits = new RunWaits(deps.control, environmentUid);
+  const data = runs.map((steps, at) =>
+    presentRun(steps, { isReadable: readable[at] ?? null, wait: waits.of(lastOf(steps)) }),
+  );
   const last = places.length > limit ? page.at(-1) : undefined;
   return { data, pagination: { cursor: last === undefined ? null : textOfCursor(last) } };
 }
@@ -100,7 +111,8 @@ export async function runsPage(deps: Deps, caller: Caller, request: RunsRequest)
 export async function oneRun(deps: Deps & RunCalls, caller: Caller, runId: string) {
   const rows = await requireSteps(deps, caller, runId, { withProgress: true });
   const [isReadable = null] = await deps.readableRuns.soon([changesEndOf(rows)]);
-  const run = presentRun(rows, isReadable);
+  const wait = new RunWaits(deps.control, caller.environmentUid).of(lastOf(rows));
+  const run = presentRun(rows, { isReadable, wait });
   const failure = await openFailure(deps, caller, rows);
   return { ...run, failure, timeline: presentTimeline(rows), events: presentEvents(rows) };
 }

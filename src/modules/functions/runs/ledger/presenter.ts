@@ -15,7 +15,10 @@ import { runs, shownStep, type RunStepShown } from './projection.ts';
 import type { StepRow } from './queries.ts';
 
 /** The status of a run after its last action. */
-export const statusOf = (action: string): string => (action === 'started' ? 'running' : action);
+export function statusOf(action: string): string {
+  if (action === 'started') return 'running';
+  return action === 'admitted' ? 'queued' : action;
+}
 
 const counts = z.strictObject({
   added: z.int(),
@@ -34,6 +37,14 @@ interface RunSteps {
   /** Body of the last step. */
   readonly step: RunStepShown;
   readonly isReadable: boolean | null;
+  readonly wait: RunWait | null;
+}
+
+/** What a queued run waits for. */
+export interface RunWait {
+  readonly concurrency: number;
+  /** From 1. */
+  readonly position: number;
 }
 
 const run = representation<RunSteps>()({
@@ -64,6 +75,16 @@ const run = representation<RunSteps>()({
   status: [
     z.string().meta({ description: 'Status of the run.', examples: ['succeeded'] }),
     ({ last: { action } }) => statusOf(action),
+  ],
+  waiting: [
+    z
+      .strictObject({
+        concurrency: z.int().describe('Runs of its function at the same time on its connection.'),
+        position: z.int().describe('Its position among the runs that wait; the next one has 1.'),
+      })
+      .nullable()
+      .describe('What a queued run waits for; null unless it is held by the concurrency.'),
+    ({ wait }) => wait,
   ],
   attempt: [z.int(), ({ last }) => last.attempt],
   queued_at: [
@@ -226,7 +247,8 @@ export function changesEndOf(rows: readonly [StepRow, ...StepRow[]]): ChangesEnd
   return status === 'succeeded' ? { reportedAt: { partition, offset: Number(offset) } } : null;
 }
 
-const lastOf = (rows: readonly [StepRow, ...StepRow[]]): StepRow =>
+/** The newest step, but for entries of its timeline. */
+export const lastOf = (rows: readonly [StepRow, ...StepRow[]]): StepRow =>
   rows.findLast(({ action }) => action !== 'progress') ?? rows[0];
 
 export const hasEnded = (rows: readonly [StepRow, ...StepRow[]]): boolean =>
@@ -245,14 +267,17 @@ export function failureOf(
 }
 
 /** A run in the format of the API. `rows`: its steps in order; at least one. */
-export function presentRun(rows: readonly [StepRow, ...StepRow[]], isReadable: boolean | null) {
+export function presentRun(
+  rows: readonly [StepRow, ...StepRow[]],
+  { isReadable, wait }: Pick<RunSteps, 'isReadable' | 'wait'>,
+) {
   const last = lastOf(rows);
   const queued = rows.find(({ action }) => action !== 'progress') ?? rows[0];
   const started = rows.find(({ action }) => action === 'started');
-  return run.of({ queued, started, last, step: stepOf(last), isReadable });
+  return run.of({ queued, started, last, step: stepOf(last), isReadable, wait });
 }
 
-/** The run at one step. `queued_at` is null but where it was queued first, and `records_readable` is null. */
+/** The run at one step. `queued_at` is null but where it was queued first; `records_readable` and `waiting` are null. */
 export function presentRunChange(change: RunChanged) {
   const { action, attempt, occurred_at, started_at } = change;
   const last = {
@@ -268,7 +293,8 @@ export function presentRunChange(change: RunChanged) {
   };
   const startedAt = action === 'started' ? occurred_at : started_at;
   const started = startedAt === null ? undefined : { ...last, at: String(startedAt) };
-  const shown = run.of({ queued: last, started, last, step: shownStep(change), isReadable: null });
+  const step = shownStep(change);
+  const shown = run.of({ queued: last, started, last, step, isReadable: null, wait: null });
   return action === 'queued' && attempt === 1 ? shown : { ...shown, queued_at: null };
 }
 

@@ -21,7 +21,14 @@ import type {
   TakenSync,
   EndBody,
 } from '../invocation/direct-runs.ts';
-import { attemptOf, isEnd, isTaken, type Attempt, type RunChanged } from '../ledger/events.ts';
+import {
+  attemptOf,
+  isEnd,
+  isHeld,
+  isTaken,
+  type Attempt,
+  type RunChanged,
+} from '../ledger/events.ts';
 import { executeUntilDecided, isStale, type RunDeps } from './attempt.ts';
 import {
   EnvironmentLocks,
@@ -120,10 +127,10 @@ class FunctionRunner implements RunTaker {
   }
 
   async handle(change: RunChanged, isReplayed: boolean, signal: AbortSignal): Promise<void> {
-    if (isTaken(change)) return;
+    if (isTaken(change) || isHeld(change)) return;
     const { action } = change;
     const attempt = attemptOf(change);
-    if (action === 'queued') await this.#start(attempt, signal);
+    if (action === 'queued' || action === 'admitted') await this.#start(attempt, signal);
     else if (isEnd(action) && (!isReplayed || (await this.#isLast(attempt)))) {
       await this.#afterEnd(attempt, change);
     }

@@ -125,6 +125,52 @@ describe('a run of an action', () => {
   });
 });
 
+describe('a run that is held', () => {
+  const held = (more: object = {}) => queued({ concurrency: 1, ahead: 2, ...more });
+  const aDay = { isAsync: true, startBy: t0 + 86_400_000 };
+
+  it('waits no longer than usual for its caller, and a day for none', () => {
+    given(action)
+      .when(queue({ concurrency: 1, ahead: 2 }))
+      .then(held());
+    given(action)
+      .when(queue({ kind: 'webhook', isAsync: true, concurrency: 1, ahead: 0 }))
+      .then(held({ kind: 'webhook', ahead: 0, ...aDay }));
+  });
+
+  it('does not start before it is admitted', () => {
+    expect(() => action.decide(start(), stateAfter(held()))).toThrow(
+      expect.objectContaining({ code: 'stale_attempt' }),
+    );
+    const admitted: ActionEvent = { type: 'ActionAdmitted', startBy: t0 + 30_000 };
+    given(action, held())
+      .when({ type: 'Admit', at: t0 + 2_000 })
+      .then(admitted);
+    given(action, held(), admitted).when(start()).then(started);
+    given(action, held(), admitted).when({ type: 'Admit', at: t0 }).then();
+  });
+
+  it('has its whole time to start when no caller waits', () => {
+    const at = t0 + 3_600_000;
+    given(action, held({ kind: 'webhook', ...aDay }))
+      .when({ type: 'Admit', at })
+      .then({ type: 'ActionAdmitted', startBy: at + 300_000 });
+  });
+
+  it('ends in time, and says what it waited for', () => {
+    expect(action.decide({ type: 'Tick', at: t0 + 30_000 }, stateAfter(held()))).toMatchObject([
+      {
+        type: 'ActionEnded',
+        status: 'timed_out',
+        error: {
+          code: 'execution_environment_unavailable',
+          message: expect.stringContaining('at most 1 of its function') as string,
+        },
+      },
+    ]);
+  });
+});
+
 describe('a run that is cancelled', () => {
   const error = { code: 'script_aborted', message: 'The run was cancelled.' };
   const cancelled = { status: 'cancelled', at: t0 + 7, output: null, outputHash: null, error };
