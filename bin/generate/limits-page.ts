@@ -157,7 +157,7 @@ const groups = {
     exportGrantMs: 'The grant of an export',
     importPagesMax: 'Pages of one list that `svc import` reads; a longer list is refused',
     importListBytesMax: 'One list that `svc import` reads, as JSON, all pages together',
-    mcpSessionMs: 'A session of an MCP client at `/mcp/management`',
+    mcpSessionMs: 'A session of an MCP client',
     consoleSessionMs: 'A session of the console, from the sign-in',
     consoleSessionIdleMs: 'The same, from its last use',
     consoleSessionNotedMs: 'How often its use is noted',

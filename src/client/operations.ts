@@ -1059,7 +1059,7 @@ export interface Operations {
   };
   /** Call the MCP server. */
   'POST /mcp': {
-    readonly headers: { readonly 'provider-config-key': string; readonly 'connection-id': string; readonly 'mcp-protocol-version'?: string };
+    readonly headers: { readonly 'provider-config-key': string; readonly 'connection-id': string; readonly 'mcp-session-id'?: string; readonly 'mcp-protocol-version'?: string };
     readonly body?: { readonly [name: string]: unknown } | readonly ({ readonly [name: string]: unknown })[];
     readonly answer: JsonRpcResponse | readonly JsonRpcResponse[] | undefined;
   };

@@ -213,7 +213,7 @@ export const limits = {
   /** Of one list that an import reads from another gateway. */
   importPagesMax: 2_000,
   importListBytesMax: 512 * 1024 * 1024,
-  /** Of an MCP client that manages an environment, from its initialization. */
+  /** Of an MCP client, from its initialization. */
   mcpSessionMs: 24 * 3_600_000,
   /** From the sign-in. */
   consoleSessionMs: 12 * 3_600_000,

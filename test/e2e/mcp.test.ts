@@ -3,7 +3,9 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkAnswer } from '#test/support/judges/answers.ts';
 import {
+  eventually,
   openSharedCrmWorld,
+  succeeded,
   type CrmConnection,
   type SharedCrmWorld,
 } from '#test/support/worlds/crm-world.ts';
@@ -116,5 +118,57 @@ describe('MCP', () => {
     expect(await ask({ hello: 'there' })).toMatchObject({ status: 400, body: { jsonrpc: '2.0' } });
     const notified = await ask({ jsonrpc: '2.0', method: 'notifications/initialized' });
     expect(notified.status).toBe(202);
+  });
+
+  it('offers the records of the connection and the definition of its provider', async () => {
+    await crm.run('contacts');
+    const { resources } = await client.listResources();
+    const uris = resources.map(({ uri }) => uri);
+    expect(uris).toEqual(expect.arrayContaining(['svc://provider', 'svc://records/Contact']));
+    const read = async (uri: string): Promise<unknown> => {
+      const { contents } = await client.readResource({ uri });
+      return JSON.parse((contents[0] as { readonly text: string }).text);
+    };
+    expect(await read('svc://records/Contact')).toEqual(await crm.records('Contact'));
+    const page = await read('svc://records/Contact?limit=1');
+    expect(page).toEqual(await crm.records('Contact', { limit: '1' }));
+    expect(await read('svc://provider')).toMatchObject({ data: { name: 'crm' } });
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates[0]?.uriTemplate).toContain('cursor');
+    for (const uri of ['svc://records/Nothing', 'svc://records/Contact?wrong=1', 'file:///etc']) {
+      await expect(client.readResource({ uri }), uri).rejects.toThrow();
+    }
+  });
+
+  it('names the client of a session in the audit trail, and refuses a forged session', async () => {
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    const forged = { ...crm.headers, 'mcp-session-id': 'e30.0' };
+    expect(await ask(list, forged)).toMatchObject({ status: 404, body: { jsonrpc: '2.0' } });
+    await client.callTool({ name: 'inspect' });
+    const { accountKey: key } = world.gateway;
+    const path = '/audit?action=mcp.call&limit=100';
+    const target = `POST /mcp crm/${crm.id} inspect`;
+    const event = await eventually(
+      async () => {
+        const body: unknown = succeeded(await world.gateway.call('GET', path, { key }));
+        const { data } = body as { readonly data: readonly { readonly target: string }[] };
+        return data.find((one) => one.target === target);
+      },
+      (found) => found !== undefined,
+    );
+    expect(event).toMatchObject({ outcome: 'success', details: { agent: 'test/1.0.0' } });
+  });
+
+  it('shows another environment neither tools nor records', async () => {
+    const { prodKey: key } = world.gateway;
+    const { headers } = crm;
+    for (const method of ['tools/list', 'resources/list']) {
+      const body = { jsonrpc: '2.0', id: 1, method };
+      const answer = await world.gateway.call('POST', '/mcp', { body, headers, key });
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { error: { code: 'unknown_connection' } },
+      });
+    }
   });
 });

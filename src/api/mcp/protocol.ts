@@ -2,9 +2,15 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import {
   CallToolRequestSchema,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
+  ReadResourceRequestSchema,
   type CallToolResult,
-  type Tool,
+  type ListToolsResult,
+  type ReadResourceResult,
+  type Resource,
+  type ResourceTemplate,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { RouteAnswer } from '#http/define-route.ts';
 import { jsonObject } from '#http/fields.ts';
@@ -22,8 +28,17 @@ export interface Message {
 export interface ToolServer {
   /** How a model uses the tools together. */
   readonly instructions?: string;
-  listTools(): Tool[];
+  readonly resources?: ResourceServer;
+  listTools(cursor: string | undefined): ListToolsResult;
   callTool(name: string, input: JsonObject | undefined): Promise<CallToolResult>;
+}
+
+/** The texts that a server offers. */
+export interface ResourceServer {
+  list(): Resource[];
+  templates(): ResourceTemplate[];
+  /** @throws McpError */
+  read(uri: string): Promise<ReadResourceResult>;
 }
 
 /** Arguments as they were parsed: the library's own schema drops a key `__proto__`. */
@@ -34,12 +49,13 @@ const callRequest = CallToolRequestSchema.extend({
 /** Answers one JSON-RPC message or a batch. Stateless. */
 export async function answerWith(tools: ToolServer, message: Message): Promise<RouteAnswer> {
   const info = { name: 'svc', version: message.version };
-  const { instructions } = tools;
+  const { instructions, resources } = tools;
   const { server } = new McpServer(info, {
-    capabilities: { tools: {} },
+    capabilities: { tools: {}, ...(resources === undefined ? {} : { resources: {} }) },
     ...(instructions === undefined ? {} : { instructions }),
   });
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.listTools() }));
+  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => tools.listTools(params?.cursor));
+  if (resources !== undefined) offerResources(server, resources);
   server.setRequestHandler(callRequest, ({ params }) =>
     tools.callTool(params.name, params.arguments),
   );
@@ -52,6 +68,14 @@ export async function answerWith(tools: ToolServer, message: Message): Promise<R
   } finally {
     await server.close();
   }
+}
+
+function offerResources(server: McpServer['server'], resources: ResourceServer): void {
+  server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: resources.list() }));
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
+    resourceTemplates: resources.templates(),
+  }));
+  server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => resources.read(params.uri));
 }
 
 /** Responses are JSON, whatever the client accepts. */

@@ -39,7 +39,9 @@ export const answerAgent = (
   answerWith(
     {
       instructions,
-      listTools: () => tools.filter((one) => isOffered(one, call)).map(({ tool }) => tool),
+      listTools: () => ({
+        tools: tools.filter((one) => isOffered(one, call)).map(({ tool }) => tool),
+      }),
       callTool: (name, args = {}) => callTool(tools, name, args, call),
     },
     message,

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import type { AnyRoute, Caller, RouteAnswer } from '#http/define-route.ts';
+import type { AnyRoute } from '#http/define-route.ts';
 import { flag } from '#http/fields.ts';
 import type { Endpoints } from '#http/openapi/document.ts';
 import { json, nothing } from '#http/responses.ts';
-import type { JsonObject } from '#kernel/stable-json.ts';
-import { defineRoute, type Services } from '../../services.ts';
+import { defineRoute } from '../../services.ts';
 import {
   methodRefusal,
   rpcErrorShape,
@@ -12,27 +11,21 @@ import {
   rpcRefusal,
   rpcResponseShape,
 } from '../json-rpc.ts';
+import { actingCaller, sessionField, sessionFor, sessionHeader, withSession } from '../session.ts';
 import type { ManagementTool } from './describe-tools.ts';
-import { actingCaller, agentOf, findSession, sessionId, type AgentSession } from './session.ts';
 
 const scopes = ['environment:mcp'];
 
-const sessionHeader = 'mcp-session-id';
-
-/** Codes of JSON-RPC that the protocol's own servers use. */
-const badRequest = -32_000;
-const unknownSession = -32_001;
+const missingSession = rpcRefusal(400, -32_000, 'Send initialize first, then its Mcp-Session-Id.');
 
 const query = z.strictObject({
   write: flag.optional().describe('True: offer the tools that change something, too.'),
 });
 
 const headers = z.object({
-  [sessionHeader]: z
-    .string()
-    .max(1024)
-    .optional()
-    .describe('Session that `initialize` started; required by every other message.'),
+  [sessionHeader]: sessionField.describe(
+    'Session that `initialize` started; required by every other message.',
+  ),
   'mcp-protocol-version': z
     .string()
     .max(64)
@@ -72,7 +65,8 @@ export function managementRoutes(endpoints: () => Endpoints): readonly AnyRoute[
     errors: [],
     async handle(input) {
       const { body, caller, services, address, signal } = input;
-      const session = sessionFor(body, input.headers[sessionHeader], input);
+      const id = input.headers[sessionHeader];
+      const session = sessionFor(body, id, input) ?? missingSession;
       if ('status' in session) return session;
       const agentCall = {
         caller: actingCaller(caller, session),
@@ -88,8 +82,7 @@ export function managementRoutes(endpoints: () => Endpoints): readonly AnyRoute[
       };
       const { answerAgent } = await import('./call-tool.ts');
       const answer = await answerAgent(await tools(), agentCall, message);
-      const isStart = agentOf(body) !== null;
-      return isStart ? withSession(answer, sessionId(services.vault, session)) : answer;
+      return withSession(answer, body, { session, vault: services.vault });
     },
   });
   return [post, get];
@@ -105,30 +98,4 @@ const get = defineRoute({
   answers: { 405: json('Send POST.', rpcErrorShape) },
   errors: [],
   handle: async () => methodRefusal,
-});
-
-interface SessionInput {
-  readonly caller: Caller;
-  readonly services: Pick<Services, 'vault' | 'clock'>;
-}
-
-/** The session that the message starts or belongs to, or why there is none. */
-function sessionFor(
-  message: JsonObject,
-  id: string | undefined,
-  { caller: { keyId }, services: { vault, clock } }: SessionInput,
-): AgentSession | RouteAnswer {
-  const now = clock.now();
-  const agent = agentOf(message);
-  if (agent !== null) return { agent, keyId, startedAt: now };
-  if (id === undefined) {
-    return rpcRefusal(400, badRequest, 'Send initialize first, then its Mcp-Session-Id.');
-  }
-  const found = findSession(vault, id, { keyId, now });
-  return found ?? rpcRefusal(404, unknownSession, 'Session not found: send initialize again.');
-}
-
-const withSession = (answer: RouteAnswer, id: string): RouteAnswer => ({
-  ...answer,
-  headers: { ...answer.headers, [sessionHeader]: id },
 });

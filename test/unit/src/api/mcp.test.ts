@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { callTool, listTools, type ToolCaller } from '#api/mcp/server.ts';
+import { callTool, listTools, toolPage, type ToolCaller } from '#api/mcp/server.ts';
 import type { Connection } from '#modules/connections/connections/state.ts';
 import {
   anAction,
@@ -76,7 +76,33 @@ describe('a tool whose input refers to a definition', () => {
   it('is called with what the schema takes', async () => {
     const person = { name: 'Ada', manager: { name: 'Grace' } };
     const result = await callTool(caller, 'hire', { person });
-    expect(result).toEqual({ content: [{ type: 'text', text: '{"hired":true}' }] });
+    expect(result).toEqual({
+      content: [{ type: 'text', text: '{"hired":true}' }],
+      structuredContent: { hired: true },
+    });
     expect(called).toEqual([{ person }]);
+  });
+});
+
+describe('pages of tools', () => {
+  const tools = Array.from({ length: 10_000 }, (_, at) => ({
+    name: `tool-${at}`,
+    inputSchema: { type: 'object' as const },
+  }));
+
+  it('have each of 10,000 tools once', () => {
+    const names: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = toolPage(tools, cursor);
+      expect(page.tools.length).toBeLessThanOrEqual(500);
+      names.push(...page.tools.map(({ name }) => name));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect(names).toEqual(tools.map(({ name }) => name));
+  });
+
+  it('refuse a cursor of no tool', () => {
+    expect(() => toolPage(tools, 'forged')).toThrow('The cursor is not valid');
   });
 });
