@@ -220,15 +220,16 @@ describe('a call of a tool', () => {
       ['mcp.call', 'GET /integrations/{uniqueKey}/functions crm'],
       ['integrations.create', created.unique_key],
     ];
-    const seen = async (): Promise<unknown[]> => {
+    const seen = async (): Promise<string[]> => {
       const body: unknown = succeeded(await gateway.call('GET', '/audit?limit=100', { key }));
       const { data } = body as { readonly data: readonly JsonObject[] };
       return data
         .filter(({ details }) => (details as JsonObject | null)?.['agent'] === 'write?r/1.0.0')
-        .map(({ action, target }) => [action, target]);
+        .map(({ action, target }) => JSON.stringify([action, target]));
     };
-    const found = await eventually(seen, (events) => events.length >= expected.length);
-    expect(found).toEqual(expect.arrayContaining(expected));
+    const isThere = (events: readonly string[]): boolean =>
+      expected.every((event) => events.includes(JSON.stringify(event)));
+    expect(isThere(await eventually(seen, isThere))).toBe(true);
   });
 });
 
