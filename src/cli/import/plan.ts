@@ -215,6 +215,7 @@ const endpointFields = [
   'retry_waits_seconds',
   'disable_after_days',
   'filter',
+  'ordered',
 ];
 
 /** An endpoint is another one when its address or what it gets differs. */

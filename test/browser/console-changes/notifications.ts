@@ -66,6 +66,7 @@ export function changesOfNotifications(current: () => CrmConsole): void {
       await field('Only of the integration').selectOption('');
       await field('Headers').fill('Authorization: Bearer a:b\nX-Tenant: acme');
       await field('Waits before retries').fill('5, 60');
+      await field('One webhook of a connection at a time, in order').check();
       await field('Disable after days of failures').fill('7');
       const conditions = [{ path: '/success', op: 'equals', value: false }];
       await field('Filter').fill(JSON.stringify({ match: 'all', conditions }));
@@ -77,6 +78,7 @@ export function changesOfNotifications(current: () => CrmConsole): void {
         header_names: ['authorization', 'x-tenant'],
         retry_waits_seconds: [5, 60],
         disable_after_days: 7,
+        ordered: true,
         filter: { match: 'all', conditions },
       });
       await choose('Actions of archive', 'Signing key…');

@@ -17,15 +17,27 @@ export interface Transferred {
   readonly restored: number;
 }
 
-/** Runs `svc log` on the log of a data folder in a process of its own. @throws Error with what it says */
+/**
+ * Runs `svc log` on the log of a data folder in a process of its own.
+ * @param before the words that start it, such as `nice -n 19`
+ * @throws Error with what it says
+ */
 export async function transfer(
   direction: 'export' | 'import' | 'repartition' | 'backup' | 'verify' | 'restore',
   what: string | readonly string[],
   dataDir: string,
   env: Readonly<Record<string, string>> = {},
+  before: readonly string[] = [],
 ): Promise<Transferred> {
   const settings = { ...inheritedEnv(), SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'warn' };
-  const { stdout } = await run(process.execPath, [entry, direction, ...[what].flat()], {
+  const [command = '', ...words] = [
+    ...before,
+    process.execPath,
+    entry,
+    direction,
+    ...[what].flat(),
+  ];
+  const { stdout } = await run(command, words, {
     env: { ...settings, ...env },
   });
   return JSON.parse(stdout) as Transferred;

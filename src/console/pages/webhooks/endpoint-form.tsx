@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { WebhookEndpoint } from '#client/index.ts';
 import { useChange } from '../../data/read.ts';
-import { ChoiceSet, TextArea, TextField } from '../../design/field.tsx';
+import { Check, ChoiceSet, TextArea, TextField } from '../../design/field.tsx';
 import { Dialog } from '../../design/overlay.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
 import { OnlyOfFields } from '../../shell/filter.tsx';
@@ -25,6 +25,7 @@ interface Fields {
   readonly waits: string;
   /** JSON; empty text is none. */
   readonly filter: string;
+  readonly isOrdered: boolean;
   /** Days of failures; empty text is never. */
   readonly disableAfter: string;
 }
@@ -38,6 +39,7 @@ const bodyOf = ({ url, name, kinds: chosen, integration, connection, ...rest }: 
   ...(rest.headers.trim() === '' ? {} : { headers: headersIn(rest.headers) }),
   retry_waits_seconds: rest.waits.trim() === '' ? null : rest.waits.split(',').map(Number),
   filter: rest.filter.trim() === '' ? null : filterIn(rest.filter),
+  ordered: rest.isOrdered,
   disable_after_days: rest.disableAfter.trim() === '' ? null : Number(rest.disableAfter),
 });
 
@@ -76,6 +78,7 @@ export function AddEndpoint({ onClose }: AddProps): JSX.Element {
     headers: '',
     waits: '',
     filter: '',
+    isOrdered: false,
     disableAfter: '5',
   });
   const create = useChange(
@@ -105,6 +108,7 @@ export function EditEndpoint({ endpoint, onClose }: EditProps): JSX.Element {
     headers: '',
     waits: endpoint.retry_waits_seconds?.join(', ') ?? '',
     filter: endpoint.filter === null ? '' : JSON.stringify(endpoint.filter, null, 2),
+    isOrdered: endpoint.ordered,
     disableAfter: endpoint.disable_after_days?.toString() ?? '',
   });
   const save = useChange(
@@ -156,6 +160,16 @@ function EndpointFields({ fields, headerNames, onChange }: FieldsProps): JSX.Ele
         connection={fields.connection}
         onChange={set}
       />
+      <SendingFields fields={fields} headerNames={headerNames} onChange={onChange} />
+    </>
+  );
+}
+
+/** How its webhooks are sent, and which. */
+function SendingFields({ fields, headerNames, onChange }: FieldsProps): JSX.Element {
+  const set = (changed: Partial<Fields>): void => onChange({ ...fields, ...changed });
+  return (
+    <>
       <TextArea
         label="Headers"
         rows={2}
@@ -179,6 +193,11 @@ function EndpointFields({ fields, headerNames, onChange }: FieldsProps): JSX.Ele
         hint='JSON, such as {"match":"all","conditions":[{"path":"/success","op":"equals","value":false}]}; empty: everything'
         value={fields.filter}
         onInput={(filter) => set({ filter })}
+      />
+      <Check
+        label="One webhook of a connection at a time, in order"
+        isChecked={fields.isOrdered}
+        onChange={(isOrdered) => set({ isOrdered })}
       />
       <TextField
         label="Disable after days of failures"

@@ -77,6 +77,12 @@ const shown = representation<EndpointShown>()({
     filterShape.nullable().describe('Only webhooks with this content; null: with any.'),
     ({ filter }) => filter ?? null,
   ],
+  ordered: [
+    z
+      .boolean()
+      .describe('Whether each webhook of a connection waits until the one before is finished.'),
+    ({ isOrdered = false }) => isOrdered,
+  ],
   filtered: z
     .int()
     .describe('Webhooks of the last 30 days that its filter kept back: `state` `filtered`.'),
@@ -158,6 +164,9 @@ const settings = {
         },
       ],
     }),
+  ordered: z
+    .boolean()
+    .describe('Whether each webhook of a connection waits until the one before is finished.'),
   disable_after_days: z
     .int()
     .min(1)
@@ -233,6 +242,7 @@ const create = defineRoute({
     headers: settings.headers.optional(),
     retry_waits_seconds: settings.retry_waits_seconds.optional(),
     filter: settings.filter.optional(),
+    ordered: settings.ordered.optional(),
     disable_after_days: settings.disable_after_days.optional(),
   }),
   answers: { 201: json('The endpoint.', oneEndpointShape) },
@@ -249,6 +259,7 @@ const create = defineRoute({
       headers: body.headers ?? null,
       retryWaitsMs: waitsMsOf(body.retry_waits_seconds) ?? null,
       filter: body.filter ?? null,
+      isOrdered: body.ordered ?? false,
       ...present({ disableAfterMs: daysMsOf(body.disable_after_days) }),
     };
     const made = await createEndpoint(services, caller.environmentUid, wanted, askOptions(input));
@@ -280,6 +291,7 @@ const patch = defineRoute({
       retryWaitsMs: waitsMsOf(body.retry_waits_seconds),
       disableAfterMs: daysMsOf(body.disable_after_days),
       filter: body.filter,
+      isOrdered: body.ordered,
     };
     const { environmentUid } = caller;
     const options = askOptions(input);

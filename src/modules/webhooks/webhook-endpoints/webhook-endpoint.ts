@@ -38,6 +38,8 @@ export interface WebhookEndpoint {
   readonly retryWaitsMs?: readonly number[] | null;
   /** Null or absent: it gets webhooks with any content. */
   readonly filter?: ContentFilter | null;
+  /** Whether each delivery of a connection waits until the one before is finished; absent: no. */
+  readonly isOrdered?: boolean;
   /** After how long of failures it is disabled; null: never, absent: `limits.webhookDisableAfterMs`. */
   readonly disableAfterMs?: number | null;
   /** Absent or null: its last delivery succeeded, or none was sent. */
@@ -69,6 +71,7 @@ export type EndpointSettings = Pick<
   | 'retryWaitsMs'
   | 'disableAfterMs'
   | 'filter'
+  | 'isOrdered'
 >;
 
 export type WebhookEndpointEvent =
@@ -232,9 +235,16 @@ function created(
   const { id, environmentUid, displayName, url, kinds, integrationKey, connectionId, isEnabled } =
     command;
   const { headers = null, headerNames = [], retryWaitsMs = null, disableAfterMs } = command;
-  const { filter = null } = command;
+  const { filter = null, isOrdered = false } = command;
   const settings = { displayName, url, kinds, integrationKey, connectionId, isEnabled };
-  const sending = { headers, headerNames, retryWaitsMs, filter, ...present({ disableAfterMs }) };
+  const sending = {
+    headers,
+    headerNames,
+    retryWaitsMs,
+    filter,
+    isOrdered,
+    ...present({ disableAfterMs }),
+  };
   const times = { createdAt: command.at, updatedAt: command.at };
   const endpoint: WebhookEndpoint = { id, environmentUid, ...settings, ...sending, ...times };
   return [{ type: 'WebhookEndpointCreated', endpoint }];

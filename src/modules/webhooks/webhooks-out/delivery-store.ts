@@ -76,7 +76,7 @@ export type DeliveryName = Pick<Delivery, 'messageId' | 'endpointId'>;
 export type DeliveryPlace = DeliveryName & Pick<Delivery, 'createdAt'>;
 
 export const layout = {
-  version: 2,
+  version: 3,
   tables: `
   CREATE TABLE deliveries (
     message_id TEXT NOT NULL, endpoint_id TEXT NOT NULL, environment_uid TEXT NOT NULL,
@@ -88,6 +88,9 @@ export const layout = {
   ) WITHOUT ROWID;
   -- What a dispatcher still has to send, in order.
   CREATE INDEX deliveries_pending ON deliveries (partition, line, place) WHERE state = 'pending';
+  -- What comes first of a connection.
+  CREATE INDEX deliveries_first ON deliveries (partition, line, connection_id, integration, place)
+    WHERE state = 'pending' AND connection_id IS NOT NULL;
   -- The order of lists.
   CREATE INDEX deliveries_list ON deliveries (environment_uid, created_at, message_id, endpoint_id);
   -- How many the filter of an endpoint kept back.
@@ -192,6 +195,18 @@ export class DeliveryStore {
       AND place > ? AND place <= ? ORDER BY place LIMIT ?`;
     const { after, limit } = page;
     return this.#tables.all(sql, partition, line, after, upTo, limit).map(deliveryOf);
+  }
+
+  /** The first unfinished delivery of the connection in the queue; null: there is none. */
+  firstPending(
+    partition: number,
+    line: string,
+    { integration, connectionId }: Pick<Delivery, 'integration' | 'connectionId'>,
+  ): Delivery | null {
+    const sql = `SELECT * FROM deliveries WHERE state = 'pending' AND partition = ? AND line = ?
+      AND connection_id = ? AND integration IS ? ORDER BY place LIMIT 1`;
+    const row = this.#tables.one(sql, partition, line, connectionId, integration);
+    return row === null ? null : deliveryOf(row);
   }
 
   /** Deletes rows that are older than the retention of the log. */

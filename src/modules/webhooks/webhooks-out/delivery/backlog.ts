@@ -22,6 +22,8 @@ export interface BacklogDeps {
   room(line: string): number;
   /** Whether this process has the delivery in memory. */
   isTaken(delivery: Delivery): boolean;
+  /** Whether an earlier delivery of its connection has to be finished first. */
+  isBlocked(delivery: Delivery): boolean;
   /** Starts the delivery; resolves when it is finished or waits here again. */
   start(delivery: Delivery, line: string, signal: AbortSignal): Promise<void>;
 }
@@ -46,6 +48,7 @@ export class Backlog {
   readonly #failed = new Map<string, { readonly waitMs: number; readonly at: number }>();
   #wake: () => void = () => undefined;
   #isWanted = false;
+  #signal: AbortSignal | null = null;
 
   constructor(deps: BacklogDeps, partition: number) {
     this.#deps = deps;
@@ -68,6 +71,20 @@ export class Backlog {
     if (isFirst) this.#wake();
   }
 
+  /** Adds a delivery that waits for another one of its connection: `resume` starts it. */
+  addBlocked(line: string, offset: number): void {
+    this.add(line, offset, this.#deps.clock.now() + lookAgainMs);
+  }
+
+  /** Starts the delivery before its queue is read again, if it can continue. */
+  resume(delivery: Delivery, line: string): void {
+    const signal = this.#signal;
+    if (signal === null || signal.aborted || this.#deps.isTaken(delivery)) return;
+    const canStart = this.#deps.room(line) > 0 && this.#dueAt(delivery) <= this.#deps.clock.now();
+    if (canStart) this.#start(delivery, line, signal);
+    else this.add(line, delivery.offset, this.#dueAt(delivery));
+  }
+
   /** The queue has free slots: its waiting deliveries are checked at once. */
   drained(line: string): void {
     const behind = this.#lines.get(line);
@@ -86,6 +103,7 @@ export class Backlog {
 
   /** Starts deliveries that can continue, until the signal. */
   async run(signal: AbortSignal): Promise<void> {
+    this.#signal = signal;
     while (!signal.aborted) {
       try {
         for (const [line, behind] of [...this.#lines]) await this.#look(line, behind, signal);
@@ -113,13 +131,14 @@ export class Backlog {
       for (const delivery of page) {
         after = delivery.offset;
         if (this.#deps.isTaken(delivery)) continue;
+        if (this.#deps.isBlocked(delivery)) {
+          rest.count += 1;
+          continue;
+        }
         const dueAt = this.#dueAt(delivery);
         if (left > 0 && dueAt <= clock.now() && !signal.aborted) {
           left -= 1;
-          void this.#deps.start(delivery, line, signal).then(
-            () => this.#failed.delete(nameOf(delivery)),
-            (error: unknown) => this.#hold(delivery, line, error, signal),
-          );
+          this.#start(delivery, line, signal);
           continue;
         }
         rest.count += 1;
@@ -136,6 +155,13 @@ export class Backlog {
     behind.hasFresh = rest.hasFresh;
     behind.lookAt = Math.min(rest.lookAt, clock.now() + lookAgainMs);
     if (rest.count === 0) this.#lines.delete(line);
+  }
+
+  #start(delivery: Delivery, line: string, signal: AbortSignal): void {
+    void this.#deps.start(delivery, line, signal).then(
+      () => this.#failed.delete(nameOf(delivery)),
+      (error: unknown) => this.#hold(delivery, line, error, signal),
+    );
   }
 
   #isEarly({ lookAt }: EndpointBacklog): boolean {

@@ -23,6 +23,7 @@ import { Backlog, dueAtOf } from './backlog.ts';
 import { type Circuit, Circuits } from './circuits.ts';
 import { EndpointHealth } from './endpoint-health.ts';
 import { EndpointQueue } from './endpoint-queue.ts';
+import { Ordering } from './ordering.ts';
 import {
   retryWaitMs,
   type AttemptResult,
@@ -80,12 +81,11 @@ interface StepOf {
 
 /** A delivery whose last step the view does not have yet. */
 interface UnsettledDelivery {
-  readonly name: string;
   readonly partition: number;
   /** Of its last step. */
   readonly offset: number;
-  /** Puts it into the backlog, where it has to wait. */
-  readonly keep: () => void;
+  /** Drops it from memory. The backlog, which passed over it meanwhile, gets it where it has to wait. */
+  readonly settle: () => void;
 }
 
 /** Sends webhooks with one queue per endpoint, so that endpoints do not block each other. */
@@ -99,6 +99,7 @@ export class Dispatcher implements AsyncDisposable {
   readonly #steps: StepWriter;
   readonly #circuits: Circuits;
   readonly #health: EndpointHealth;
+  readonly #ordering: Ordering;
   readonly #ending = new AbortController();
   readonly #stopListening: readonly (() => void)[];
 
@@ -112,6 +113,7 @@ export class Dispatcher implements AsyncDisposable {
     this.#deps = deps;
     this.#circuits = new Circuits(deps, (circuit) => this.#circuitChanged(circuit));
     this.#health = new EndpointHealth(deps);
+    this.#ordering = new Ordering(deps);
     this.#steps = new StepWriter(deps.publisher, this.#ending.signal);
     this.#stopListening = [
       deps.deliveries.onChange(() => this.#settle()),
@@ -154,8 +156,9 @@ export class Dispatcher implements AsyncDisposable {
 
   /** Starts a partition at the offset: unfinished deliveries before it continue until the signal. */
   async hold(partition: number, from: number, signal: AbortSignal): Promise<void> {
-    const { deliveries, clock, logger } = this.#deps;
-    await deliveries.caughtUp();
+    const { deliveries, control, clock, logger } = this.#deps;
+    // Of endpoints it must be known whether they are ordered.
+    await Promise.all([deliveries.caughtUp(), control.view.caughtUp()]);
     const backlog = new Backlog(
       {
         deliveries,
@@ -163,6 +166,7 @@ export class Dispatcher implements AsyncDisposable {
         logger,
         room: (line) => this.#line(line).backlogRoom,
         isTaken: (delivery) => this.#taken.has(nameOf(delivery)),
+        isBlocked: (delivery) => this.#ordering.isBlocked(delivery),
         start: (delivery, line, until) => this.#resume(delivery, line, until),
       },
       partition,
@@ -179,6 +183,10 @@ export class Dispatcher implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<void> {
     const name = { messageId: created.message_id, endpointId: created.endpoint_id };
+    const { partition, offset } = position;
+    const isOrdered = this.#ordering.isOrdered(created);
+    // The view has then all that come before.
+    if (isOrdered) await this.#deps.deliveries.until(partition, offset + 1);
     const existing = this.#deps.deliveries.tables.get(name);
     if (this.#taken.has(nameOf(name))) return;
     // Finished, or a duplicate of a producer that did not see the first.
@@ -187,7 +195,12 @@ export class Dispatcher implements AsyncDisposable {
     const lineName = lineOf(created);
     const backlog = this.#backlogs.get(position.partition);
     const dueAt = existing === null ? null : dueAtOf(existing, this.#deps.clock.now());
-    const isAhead = backlog === undefined || !backlog.isBehind(lineName);
+    const first = isOrdered ? this.#ordering.first(created, partition) : null;
+    if (first !== null && first.offset < offset) {
+      backlog?.addBlocked(lineName, offset);
+      return;
+    }
+    const isAhead = isOrdered || backlog === undefined || !backlog.isBehind(lineName);
     const hasRoom = this.#line(lineName).hasRoom(this.#taken.size >= takenMax);
     if (isAhead && hasRoom) {
       const attempts = existing?.attempts ?? 0;
@@ -241,20 +254,32 @@ export class Dispatcher implements AsyncDisposable {
       const dueAt = waits === 'circuit' ? null : waits;
       this.#backlogs.get(partition)?.add(lineOf(created), offset, dueAt);
     };
-    keep();
-    if (this.#deps.deliveries.has(partition, at + 1)) this.#taken.delete(name);
-    else this.#settling.push({ name, partition, offset: at, keep });
+    const settle = (): void => {
+      this.#taken.delete(name);
+      if (waits === null) this.#startNext(created, partition);
+      keep();
+    };
+    if (this.#deps.deliveries.has(partition, at + 1)) settle();
+    else {
+      keep();
+      this.#settling.push({ partition, offset: at, settle });
+    }
   }
 
   /** Drops deliveries whose outcome the view has. The backlog passed over them while they were taken. */
   #settle(): void {
     const { deliveries } = this.#deps;
-    this.#settling = this.#settling.filter(({ name, partition, offset, keep }) => {
-      if (!deliveries.has(partition, offset + 1)) return true;
-      this.#taken.delete(name);
-      keep();
-      return false;
-    });
+    const isSettled = ({ partition, offset }: UnsettledDelivery): boolean =>
+      deliveries.has(partition, offset + 1);
+    const settled = this.#settling.filter(isSettled);
+    this.#settling = this.#settling.filter((unsettled) => !isSettled(unsettled));
+    for (const { settle } of settled) settle();
+  }
+
+  /** After a delivery is finished: the next one of its connection. */
+  #startNext(created: WebhookOut, partition: number): void {
+    const next = this.#ordering.first(created, partition);
+    if (next !== null) this.#backlogs.get(partition)?.resume(next, lineOf(created));
   }
 
   /** Runs until it is finished, or waits for a time or its endpoint. `at` is the offset of the last published step. */
