@@ -4,11 +4,8 @@
  * one endpoint of 50 that hangs costs the others: several times with and without it in turn, so that what else the machine
  * does falls on both.
  */
-import { fork, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { patchEnvironment } from '#modules/access/environments/handlers.ts';
 import { environmentByName } from '#modules/access/environments/queries.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
@@ -17,46 +14,12 @@ import { deliveriesOf } from '#modules/webhooks/webhooks-out/outbox.ts';
 import type { Arrival } from '#test/support/fakes/arrivals-child.ts';
 import { percentile, report, round, withFolder, type Figures } from './measure.ts';
 import { startNode, type BenchNode } from './node.ts';
+import { delays, nowMs, Receiver } from './webhook-arrivals.ts';
 
 const count = Number(process.argv[2] ?? 10_000);
 const endpointCount = 50;
 const turns = 2;
 const as = { actor: 'system' };
-const now = (): number => Number(process.hrtime.bigint()) / 1e6;
-
-class Receiver implements AsyncDisposable {
-  readonly url: string;
-  readonly #child: ChildProcess;
-
-  private constructor(child: ChildProcess, port: number) {
-    this.#child = child;
-    this.url = `http://127.0.0.1:${port}`;
-  }
-
-  static async start(): Promise<Receiver> {
-    const file = fileURLToPath(new URL('../support/fakes/arrivals-child.ts', import.meta.url));
-    const child = fork(file, { serialization: 'advanced' });
-    const [port] = (await once(child, 'message')) as [number];
-    return new Receiver(child, port);
-  }
-
-  async #ask<T>(question: string): Promise<T> {
-    this.#child.send(question);
-    const [answer] = (await once(this.#child, 'message')) as [T];
-    return answer;
-  }
-
-  /** Waits for so many, and takes them. */
-  async take(wanted: number): Promise<Arrival[]> {
-    while ((await this.#ask<number>('count')) < wanted) await wait(100);
-    return this.#ask<Arrival[]>('take');
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#child.kill();
-    await once(this.#child, 'exit');
-  }
-}
 
 /** Sends webhooks of one connection as the service makes them. */
 async function sender(node: BenchNode) {
@@ -70,7 +33,7 @@ async function sender(node: BenchNode) {
     for (let left = messages; left > 0; left -= 100) {
       const payloads = Array.from({ length: Math.min(left, 100) }, () => {
         const messageId = randomUUID();
-        sentAt.set(messageId, now());
+        sentAt.set(messageId, nowMs());
         const counts = { added: 2, deleted: 0, updated: 1 };
         const payload = { type: 'sync', from: 'svc', model: 'Contact', responseResults: counts };
         return { messageId, payload };
@@ -89,9 +52,6 @@ const perSecond = (arrivals: readonly Arrival[]): number => {
   const times = arrivals.map(([, , at]) => at);
   return ((times.length - 1) * 1000) / (Math.max(...times) - Math.min(...times));
 };
-
-const delays = (arrivals: readonly Arrival[], sentAt: ReadonlyMap<string, number>): number[] =>
-  arrivals.map(([id, , at]) => at - (sentAt.get(id) ?? Number.NaN));
 
 async function setPrimary({ running }: BenchNode, url: string | null): Promise<string> {
   const { services } = running;

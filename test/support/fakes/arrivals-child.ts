@@ -1,6 +1,6 @@
 /**
- * A receiver of webhooks in a process of its own: it answers at once, except below `/hang`, and lists the arrivals on
- * request. Times are of the machine's monotonic clock, which all processes share.
+ * A receiver of webhooks in a process of its own: it answers at once, except below `/hang` and, when asked, below `/maybe`, and
+ * lists the arrivals on request. Times are of the machine's monotonic clock, which all processes share.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,6 +10,7 @@ export type Arrival = readonly [id: string, path: string, at: number];
 
 let arrivals: Arrival[] = [];
 let answered = 0;
+let isHanging = false;
 
 const server = createServer((request, response) => {
   const at = Number(process.hrtime.bigint()) / 1e6;
@@ -17,7 +18,7 @@ const server = createServer((request, response) => {
   request.resume();
   request.on('end', () => {
     arrivals.push([String(request.headers['webhook-id']), path, at]);
-    if (path.startsWith('/hang')) return;
+    if (path.startsWith('/hang') || (isHanging && path.startsWith('/maybe'))) return;
     answered += 1;
     response.writeHead(200, { 'content-length': '2' }).end('ok');
   });
@@ -26,13 +27,17 @@ server.keepAliveTimeout = 60_000;
 
 process.on('message', (question) => {
   if (question === 'count') process.send?.(answered);
-  else {
+  else if (question === 'hang' || question === 'answer') {
+    isHanging = question === 'hang';
+    process.send?.(isHanging);
+  } else {
     process.send?.(arrivals);
     arrivals = [];
     answered = 0;
   }
 });
 
-server.listen(0, '127.0.0.1', () => {
+// Each address 127.x.y.z is another host.
+server.listen(0, '0.0.0.0', () => {
   process.send?.((server.address() as AddressInfo).port);
 });
