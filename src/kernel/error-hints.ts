@@ -208,6 +208,13 @@ export const errorHints = {
 const deliveryHints: Readonly<Record<string, string>> = {
   url_not_allowed: errorHints.url_not_allowed,
   circuit_open: 'Make the endpoint answer 2xx again, then recover the failed webhooks.',
+  token_url_not_allowed:
+    'Set a token_url of the public internet, or let the operator allow it with SVC_EGRESS_ALLOW.',
+  token_endpoint_away: 'Make the token endpoint of the oauth of the endpoint answer within 10 s.',
+  token_refused:
+    'Correct token_url, client_id, client_secret and scopes in the oauth of the endpoint: its token endpoint refused them.',
+  token_unreadable:
+    'Correct token_url in the oauth of the endpoint: its answer holds no bearer token in JSON.',
   ECONNREFUSED: 'Start the application, or correct the host and the port of the endpoint.',
   ENOTFOUND: 'Correct the host of the endpoint.',
   EAI_AGAIN: 'Check the host of the endpoint, and the DNS of the service.',

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readWebhookSecret } from '#kernel/webhook-secret.ts';
 import type { AuthMode } from '#modules/connections/providers/definition.ts';
 import { authModes } from '#modules/connections/providers/schema-parts.ts';
+import { selfSigned } from '#test/support/fakes/certificate.ts';
 import { Canaries, type Finding } from '#test/support/judges/canaries.ts';
 import { everythingKept } from '#test/support/judges/canary-places.ts';
 import type { Answer } from '#test/support/processes/gateway.ts';
@@ -130,6 +131,22 @@ describe('secrets that are planted everywhere', () => {
     succeeded(await call('POST', '/connect/sessions', { body: session }));
     const endpoint = { url: address('address of an endpoint'), kinds: ['test'] };
     succeeded(await call('POST', '/webhook-endpoints', { body: endpoint }));
+    const certified = selfSigned('svc');
+    canaries.plant('key of a client certificate', certified.privateKey);
+    const authenticated = {
+      url: `${world.receiver.url}/authenticated`,
+      kinds: ['auth'],
+      oauth: {
+        token_url: `${giver.url}/${canaries.plant('address of a token endpoint')}`,
+        client_id: 'client',
+        client_secret: canaries.plant('secret of the client of an endpoint'),
+      },
+      client_certificate: {
+        certificate: certified.certificate,
+        private_key: certified.privateKey,
+      },
+    };
+    succeeded(await call('POST', '/webhook-endpoints', { body: authenticated }));
     const destination = { type: 'slack', target: address('address of an alert destination') };
     succeeded(await call('POST', '/alert-destinations', { body: destination }));
   });

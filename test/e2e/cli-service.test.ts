@@ -110,12 +110,14 @@ describe('what is in an environment', () => {
   });
 
   it('webhooks and where they go', async () => {
-    const body = { url: 'https://receiver.example/hook' };
+    const client = { client_id: 'svc', client_secret: 'a secret' };
+    const oauth = { token_url: 'https://auth.example/token', ...client };
+    const body = { url: 'https://receiver.example/hook', oauth };
     const made = await world.gateway.call('POST', '/webhook-endpoints', { body });
     expect(made.status).toBeLessThan(300);
     expect((await svc('webhooks signing-key -e dev')).out).toMatch(/^whsec_[\w+/]{48}\n$/);
     const { out } = await svc('webhooks endpoints -e dev');
-    expect(out).toContain('https://receiver.example/hook');
+    expect(out).toMatch(/https:\/\/receiver\.example\/hook +oauth/);
     expect(await svc('webhooks list -e dev --json')).toMatchObject({ exitCode: 0 });
     expect(await svc('webhooks show -e dev')).toMatchObject({ exitCode: 1 });
     expect((await svc('webhooks bury -e dev')).err).toContain("Unknown command 'bury'");

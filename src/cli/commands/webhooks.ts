@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Client, Answer, Input, WebhookMessage } from '#client/index.ts';
+import type { Client, Answer, Input, WebhookEndpoint, WebhookMessage } from '#client/index.ts';
 import { systemClock } from '#kernel/time.ts';
 import { readWebhookSecret } from '#kernel/webhook-secret.ts';
 import { signDelivery } from '#rules/signature.ts';
@@ -90,7 +90,12 @@ const tasks = {
     print(task, await task.client.request('POST /webhook-messages/{id}/resend', task)),
   async endpoints({ context, client, values }: Task) {
     const { data } = await client.request('GET /webhook-endpoints');
-    await showRows(context, values.json, data, ['endpoint', 'url'], ({ id, url }) => [id, url]);
+    const heads = ['endpoint', 'url', 'authentication'];
+    await showRows(context, values.json, data, heads, (one) => [
+      one.id,
+      one.url,
+      authenticationOf(one),
+    ]);
   },
   test: async (task: Task) =>
     print(task, await task.client.request('POST /webhook-endpoints/{id}/test', task)),
@@ -102,6 +107,20 @@ const tasks = {
     context.output.result(values.json === true ? JSON.stringify(data) : data.webhook_signing_key);
   },
 };
+
+/** How the service authenticates at the endpoint, besides its signature. */
+function authenticationOf({
+  oauth,
+  client_certificate: certificate,
+  header_names: headers,
+}: WebhookEndpoint): string {
+  const names = [
+    oauth === null ? [] : ['oauth'],
+    certificate === null ? [] : ['certificate'],
+    headers.includes('authorization') ? ['header'] : [],
+  ];
+  return names.flat().join(', ');
+}
 
 /** Why a webhook has not arrived, and what to do; null where it has, or was not tried. */
 function deliveryProblem({

@@ -143,7 +143,7 @@ async function variablesOf(client: Client, { seal }: Recipient): Promise<JsonObj
 
 async function endpointsOf(client: Client, { seal }: Recipient): Promise<JsonObject[]> {
   const { data } = await client.request('GET /webhook-endpoints');
-  return inParallel(data, async ({ url, ...shown }) => ({
+  return inParallel(data, async ({ url, oauth: _o, client_certificate: _c, ...shown }) => ({
     ...shown,
     sealed: await seal(`webhook_endpoints/${shown.id}`, { url }),
   }));

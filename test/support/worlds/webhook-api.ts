@@ -40,11 +40,13 @@ export interface WebhookApi extends AsyncDisposable {
   settled(endpointId: string, state: string, count?: number): Promise<ListedDelivery[]>;
 }
 
-export async function openWebhookApi(): Promise<WebhookApi> {
+/** @param hosts that it may call besides the receiver: `host:port` */
+export async function openWebhookApi(hosts: readonly string[] = []): Promise<WebhookApi> {
   const clock = movedClock();
   await using stack = new AsyncDisposableStack();
   const receiver = stack.use(await openWebhookReceiver());
-  const api = stack.use(await startApi({ clock, egressAllow: [new URL(receiver.url).host] }));
+  const egressAllow = [new URL(receiver.url).host, ...hosts];
+  const api = stack.use(await startApi({ clock, egressAllow }));
   const parts = { ...api.services, clock };
   stack.use(
     await startAuthWebhooks({

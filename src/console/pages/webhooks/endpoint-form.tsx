@@ -6,6 +6,12 @@ import { Check, ChoiceSet, TextArea, TextField } from '../../design/field.tsx';
 import { Dialog } from '../../design/overlay.tsx';
 import { ChangeForm } from '../../shell/change-form.tsx';
 import { OnlyOfFields } from '../../shell/filter.tsx';
+import {
+  authenticationBody,
+  AuthenticationInputs,
+  authenticationOf,
+  type AuthenticationFields,
+} from './endpoint-authentication.tsx';
 import { labelOfWebhook, webhookKinds, type WebhookKind } from './webhook-kinds.ts';
 
 /** A test is sent on request, whatever an endpoint takes. */
@@ -21,6 +27,7 @@ interface Fields {
   readonly connection: string;
   /** One on each line; empty text keeps those that the endpoint has. */
   readonly headers: string;
+  readonly authentication: AuthenticationFields;
   /** Seconds, with commas between them. */
   readonly waits: string;
   /** JSON; empty text is none. */
@@ -30,13 +37,17 @@ interface Fields {
   readonly disableAfter: string;
 }
 
-const bodyOf = ({ url, name, kinds: chosen, integration, connection, ...rest }: Fields) => ({
+const bodyOf = (
+  { url, name, kinds: chosen, integration, connection, ...rest }: Fields,
+  endpoint: WebhookEndpoint | null,
+) => ({
   url,
   ...(name === '' ? {} : { display_name: name }),
   kinds: chosen.length === kinds.length ? null : chosen,
   provider_config_key: integration === '' ? null : integration,
   connection_id: connection === '' ? null : connection,
   ...(rest.headers.trim() === '' ? {} : { headers: headersIn(rest.headers) }),
+  ...authenticationBody(rest.authentication, endpoint),
   retry_waits_seconds: rest.waits.trim() === '' ? null : rest.waits.split(',').map(Number),
   filter: rest.filter.trim() === '' ? null : filterIn(rest.filter),
   ordered: rest.isOrdered,
@@ -76,19 +87,20 @@ export function AddEndpoint({ onClose }: AddProps): JSX.Element {
     integration: '',
     connection: '',
     headers: '',
+    authentication: authenticationOf(null),
     waits: '',
     filter: '',
     isOrdered: false,
     disableAfter: '5',
   });
   const create = useChange(
-    (client) => client.request('POST /webhook-endpoints', { body: bodyOf(fields) }),
+    (client) => client.request('POST /webhook-endpoints', { body: bodyOf(fields, null) }),
     { done: 'The endpoint was added', onDone: onClose, showsFailure: true },
   );
   return (
     <Dialog title="Add an endpoint" onClose={onClose}>
       <ChangeForm change={create} verb="Add the endpoint">
-        <EndpointFields fields={fields} headerNames={[]} onChange={setFields} />
+        <EndpointFields fields={fields} endpoint={null} onChange={setFields} />
       </ChangeForm>
     </Dialog>
   );
@@ -106,6 +118,7 @@ export function EditEndpoint({ endpoint, onClose }: EditProps): JSX.Element {
     integration: endpoint.provider_config_key ?? '',
     connection: endpoint.connection_id ?? '',
     headers: '',
+    authentication: authenticationOf(endpoint),
     waits: endpoint.retry_waits_seconds?.join(', ') ?? '',
     filter: endpoint.filter === null ? '' : JSON.stringify(endpoint.filter, null, 2),
     isOrdered: endpoint.ordered,
@@ -115,14 +128,14 @@ export function EditEndpoint({ endpoint, onClose }: EditProps): JSX.Element {
     (client) =>
       client.request('PATCH /webhook-endpoints/{id}', {
         params: { id: endpoint.id },
-        body: bodyOf(fields),
+        body: bodyOf(fields, endpoint),
       }),
     { done: 'The endpoint was saved', onDone: onClose, showsFailure: true },
   );
   return (
     <Dialog title="Edit the endpoint" onClose={onClose}>
       <ChangeForm change={save} verb="Save the endpoint">
-        <EndpointFields fields={fields} headerNames={endpoint.header_names} onChange={setFields} />
+        <EndpointFields fields={fields} endpoint={endpoint} onChange={setFields} />
       </ChangeForm>
     </Dialog>
   );
@@ -132,12 +145,12 @@ const kindChoices = kinds.map((value) => ({ value, label: labelOfWebhook(value) 
 
 interface FieldsProps {
   readonly fields: Fields;
-  /** Of the headers that the endpoint has. */
-  readonly headerNames: readonly string[];
+  /** Null: it is added. */
+  readonly endpoint: WebhookEndpoint | null;
   readonly onChange: (fields: Fields) => void;
 }
 
-function EndpointFields({ fields, headerNames, onChange }: FieldsProps): JSX.Element {
+function EndpointFields({ fields, endpoint, onChange }: FieldsProps): JSX.Element {
   const set = (changed: Partial<Fields>): void => onChange({ ...fields, ...changed });
   return (
     <>
@@ -160,13 +173,14 @@ function EndpointFields({ fields, headerNames, onChange }: FieldsProps): JSX.Ele
         connection={fields.connection}
         onChange={set}
       />
-      <SendingFields fields={fields} headerNames={headerNames} onChange={onChange} />
+      <SendingFields fields={fields} endpoint={endpoint} onChange={onChange} />
     </>
   );
 }
 
 /** How its webhooks are sent, and which. */
-function SendingFields({ fields, headerNames, onChange }: FieldsProps): JSX.Element {
+function SendingFields({ fields, endpoint, onChange }: FieldsProps): JSX.Element {
+  const headerNames = endpoint?.header_names ?? [];
   const set = (changed: Partial<Fields>): void => onChange({ ...fields, ...changed });
   return (
     <>
@@ -180,6 +194,11 @@ function SendingFields({ fields, headerNames, onChange }: FieldsProps): JSX.Elem
         }
         value={fields.headers}
         onInput={(headers) => set({ headers })}
+      />
+      <AuthenticationInputs
+        fields={fields.authentication}
+        endpoint={endpoint}
+        onChange={(authentication) => set({ authentication })}
       />
       <TextField
         label="Waits before retries"

@@ -98,4 +98,8 @@ const failures: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'The endpoint did not answer in time.',
   ECONNRESET: 'The endpoint closed the connection.',
   circuit_open: 'It was not sent: the endpoint has failed too often.',
+  token_url_not_allowed: 'It was not sent: the service may not call the token endpoint.',
+  token_endpoint_away: 'It was not sent: the token endpoint did not answer.',
+  token_refused: 'It was not sent: the token endpoint refused the client.',
+  token_unreadable: 'It was not sent: the token endpoint answered without a token.',
 };

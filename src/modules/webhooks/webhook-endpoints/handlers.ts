@@ -6,16 +6,20 @@ import { uuidV5 } from '#kernel/ids.ts';
 import { present } from '#kernel/present.ts';
 import type { SealedEntities } from '#modules/access/services.ts';
 import { sealUrl, urlOfEndpoint } from '#modules/access/vault/webhook-urls.ts';
+import { sealAuthentication, type EndpointAuthentication } from './authentication.ts';
 import { webhookEndpointRef, type WebhookEndpointEntity } from './entity.ts';
 import { sealHeaders, type EndpointHeaders } from './headers.ts';
 import { requireEndpoint } from './queries.ts';
 import type { EndpointSettings, WebhookEndpoint } from './webhook-endpoint.ts';
 
-/** The fields that a caller sets, with the address and the headers in plain text. */
-type WantedEndpoint = Omit<EndpointSettings, 'url' | 'headers' | 'headerNames'> & {
-  readonly url: string;
-  readonly headers?: EndpointHeaders | null;
-};
+type SealedField = 'url' | 'headers' | 'headerNames' | 'oauth' | 'clientCertificate';
+
+/** The fields that a caller sets, in plain text. */
+type WantedEndpoint = Omit<EndpointSettings, SealedField> &
+  Partial<EndpointAuthentication> & {
+    readonly url: string;
+    readonly headers?: EndpointHeaders | null;
+  };
 
 /** @throws GatewayError `resource_capped`, `invalid_body` (a connection without its integration) */
 export async function createEndpoint(
@@ -27,7 +31,7 @@ export async function createEndpoint(
   const { idempotencyKey } = options;
   // A repeated request must create the same endpoint.
   const id = idempotencyKey === undefined ? randomUUID() : uuidV5(environmentUid, idempotencyKey);
-  const { url, headers, ...others } = wanted;
+  const { url, headers, oauth, clientCertificate, ...others } = wanted;
   const body: CommandOf<WebhookEndpointEntity> = {
     type: 'Create',
     id,
@@ -35,6 +39,7 @@ export async function createEndpoint(
     ...others,
     url: await sealUrl(vault, urlOfEndpoint(environmentUid, id), url),
     ...(await sealHeaders(vault, environmentUid, id, headers)),
+    ...(await sealAuthentication(vault, { environmentUid, id }, { oauth, clientCertificate })),
   };
   const requestHash = vault.fingerprint('request', JSON.stringify(wanted));
   const ref = webhookEndpointRef(environmentUid, id);
@@ -55,7 +60,7 @@ export async function patchEndpoint(
   options: ExecuteOptions,
 ): Promise<WebhookEndpoint> {
   await requireEndpoint(control, environmentUid, id);
-  const { url, headers, ...others } = wanted;
+  const { url, headers, oauth, clientCertificate, ...others } = wanted;
   const owner = urlOfEndpoint(environmentUid, id);
   const sealed = url === undefined ? {} : { url: await sealUrl(vault, owner, url) };
   const body: CommandOf<WebhookEndpointEntity> = {
@@ -64,6 +69,7 @@ export async function patchEndpoint(
       ...present(others),
       ...sealed,
       ...(await sealHeaders(vault, environmentUid, id, headers)),
+      ...(await sealAuthentication(vault, { environmentUid, id }, { oauth, clientCertificate })),
     },
   };
   const requestHash = vault.fingerprint('request', JSON.stringify(wanted));

@@ -18,6 +18,17 @@ import { defineRoute, type WebhooksServices } from '../services.ts';
 import { webhookKinds } from '../webhooks-out/events.ts';
 import { deliveriesOf } from '../webhooks-out/outbox.ts';
 import { sentShape } from '../webhooks-out/routes.ts';
+import {
+  certificateShape,
+  oauthShape,
+  openCertificate,
+  openOauth,
+  presentCertificate,
+  presentOauth,
+  shownCertificateShape,
+  shownOauthShape,
+  type EndpointAuthentication,
+} from './authentication.ts';
 import { filterShape } from './filter.ts';
 import { createEndpoint, deleteEndpoint, patchEndpoint } from './handlers.ts';
 import { headersShape } from './headers.ts';
@@ -39,9 +50,12 @@ function requireOwnAddress(
   throw new GatewayError('not_found', { message });
 }
 
-type EndpointShown = Omit<WebhookEndpoint, 'environmentUid' | 'url' | 'headers'> & {
-  /** In clear. */
+type SealedField = 'url' | 'headers' | keyof EndpointAuthentication;
+
+/** Its address, client and certificate are in clear. */
+type EndpointShown = Omit<WebhookEndpoint, 'environmentUid' | SealedField> & {
   readonly url: string;
+  readonly authentication: EndpointAuthentication;
   readonly managedBy: 'environment' | 'endpoint';
   readonly filtered: number;
 };
@@ -65,6 +79,19 @@ const shown = representation<EndpointShown>()({
   header_names: [
     z.array(z.string()).describe('Names of its own headers; their values are not shown.'),
     ({ headerNames }) => headerNames ?? [],
+  ],
+  oauth: [
+    shownOauthShape
+      .nullable()
+      .describe('The OAuth 2.0 client that gets tokens for its webhooks; null: none.'),
+    ({ authentication: { oauth } }) => oauth && presentOauth(oauth),
+  ],
+  client_certificate: [
+    shownCertificateShape
+      .nullable()
+      .describe('The certificate of the service at the endpoint (mutual TLS); null: none.'),
+    ({ authentication: { clientCertificate } }) =>
+      clientCertificate && presentCertificate(clientCertificate),
   ],
   retry_waits_seconds: [
     z
@@ -150,6 +177,14 @@ const settings = {
   headers: headersShape
     .describe('Headers of its deliveries, such as `authorization`, all of them; null: none.')
     .meta({ examples: [{ authorization: 'Bearer …' }] }),
+  oauth: oauthShape
+    .nullable()
+    .describe(
+      'The OAuth 2.0 client that gets tokens for its webhooks (client credentials), whole; null: none.',
+    ),
+  client_certificate: certificateShape
+    .nullable()
+    .describe('The certificate of the service at the endpoint (mutual TLS), whole; null: none.'),
   retry_waits_seconds: retryWaits
     .nullable()
     .describe('Waits before its second, third, … attempt; null: those of the environment.'),
@@ -185,8 +220,12 @@ const daysMsOf = (days: number | null | undefined): number | null | undefined =>
 async function presentOpened({ vault, deliveries }: WebhooksServices, endpoint: WebhookEndpoint) {
   const owner = urlOfEndpoint(endpoint.environmentUid, endpoint.id);
   const url = await openUrl(vault, owner, endpoint.url);
+  const authentication = {
+    oauth: await openOauth(vault, endpoint),
+    clientCertificate: await openCertificate(vault, endpoint),
+  };
   const filtered = deliveries.tables.countFiltered(endpoint.environmentUid, endpoint.id);
-  return presentEndpoint({ ...endpoint, url, managedBy: 'endpoint', filtered });
+  return presentEndpoint({ ...endpoint, url, authentication, managedBy: 'endpoint', filtered });
 }
 
 /** An address of the environment, in the shape of an endpoint. */
@@ -200,7 +239,8 @@ async function presentOwn(
     const url = opened[index] ?? null;
     if (url === null) return [];
     const everything = { kinds: null, integrationKey: null, connectionId: null, isEnabled: true };
-    const own = { ...everything, managedBy: 'environment', filtered: 0 } as const;
+    const authentication = { oauth: null, clientCertificate: null };
+    const own = { ...everything, authentication, managedBy: 'environment', filtered: 0 } as const;
     return [presentEndpoint({ ...own, id, displayName: id, url, createdAt, updatedAt })];
   });
 }
@@ -240,6 +280,8 @@ const create = defineRoute({
     connection_id: settings.connection_id.optional(),
     enabled: settings.enabled.optional(),
     headers: settings.headers.optional(),
+    oauth: settings.oauth.optional(),
+    client_certificate: settings.client_certificate.optional(),
     retry_waits_seconds: settings.retry_waits_seconds.optional(),
     filter: settings.filter.optional(),
     ordered: settings.ordered.optional(),
@@ -257,6 +299,8 @@ const create = defineRoute({
       connectionId: body.connection_id ?? null,
       isEnabled: body.enabled ?? true,
       headers: body.headers ?? null,
+      oauth: body.oauth ?? null,
+      clientCertificate: body.client_certificate ?? null,
       retryWaitsMs: waitsMsOf(body.retry_waits_seconds) ?? null,
       filter: body.filter ?? null,
       isOrdered: body.ordered ?? false,
@@ -288,6 +332,8 @@ const patch = defineRoute({
       connectionId: body.connection_id,
       isEnabled: body.enabled,
       headers: body.headers,
+      oauth: body.oauth,
+      clientCertificate: body.client_certificate,
       retryWaitsMs: waitsMsOf(body.retry_waits_seconds),
       disableAfterMs: daysMsOf(body.disable_after_days),
       filter: body.filter,

@@ -34,6 +34,10 @@ export interface WebhookEndpoint {
   /** Headers of its deliveries, sealed with the names (`sealHeaders`); null or absent: none. */
   readonly headers?: Sealed<string> | null;
   readonly headerNames?: readonly string[];
+  /** The OAuth client that gets tokens for its deliveries, sealed (`authentication.ts`); null or absent: none. */
+  readonly oauth?: Sealed<string> | null;
+  /** Of the service, for mutual TLS, sealed with its key; null or absent: none. */
+  readonly clientCertificate?: Sealed<string> | null;
   /** Waits before the second, third, … attempt; null or absent: the schedule of the environment. */
   readonly retryWaitsMs?: readonly number[] | null;
   /** Null or absent: it gets webhooks with any content. */
@@ -68,6 +72,8 @@ export type EndpointSettings = Pick<
   | 'isEnabled'
   | 'headers'
   | 'headerNames'
+  | 'oauth'
+  | 'clientCertificate'
   | 'retryWaitsMs'
   | 'disableAfterMs'
   | 'filter'
@@ -151,6 +157,7 @@ export const webhookEndpoint: Decider<
         return state.failing == null ? [] : [{ type: 'WebhookEndpointRecovered' }];
       case 'Patch':
         refuseHalfFilter({ ...state, ...command.changes });
+        refuseTwoAuthorizations({ ...state, ...command.changes });
         return [{ type: 'WebhookEndpointChanged', changes: command.changes, at: command.at }];
     }
   },
@@ -232,14 +239,17 @@ function created(
     throw new GatewayError('resource_capped', { message });
   }
   refuseHalfFilter(command);
+  refuseTwoAuthorizations(command);
   const { id, environmentUid, displayName, url, kinds, integrationKey, connectionId, isEnabled } =
     command;
   const { headers = null, headerNames = [], retryWaitsMs = null, disableAfterMs } = command;
-  const { filter = null, isOrdered = false } = command;
+  const { filter = null, isOrdered = false, oauth = null, clientCertificate = null } = command;
   const settings = { displayName, url, kinds, integrationKey, connectionId, isEnabled };
   const sending = {
     headers,
     headerNames,
+    oauth,
+    clientCertificate,
     retryWaitsMs,
     filter,
     isOrdered,
@@ -278,4 +288,17 @@ function refuseHalfFilter({
   const message = 'An endpoint for one connection requires provider_config_key.';
   const path = ['provider_config_key'];
   throw new GatewayError('invalid_body', { message, errors: [{ code: 'custom', message, path }] });
+}
+
+/** Both would be the header `authorization`. */
+function refuseTwoAuthorizations({
+  headerNames = [],
+  oauth = null,
+}: Pick<WebhookEndpoint, 'headerNames' | 'oauth'>): void {
+  if (oauth === null || !headerNames.includes('authorization')) return;
+  const message = 'An endpoint with oauth has no header authorization of its own.';
+  throw new GatewayError('invalid_body', {
+    message,
+    errors: [{ code: 'custom', message, path: ['oauth'] }],
+  });
 }

@@ -23,14 +23,17 @@ import { Backlog, dueAtOf } from './backlog.ts';
 import { type Circuit, Circuits } from './circuits.ts';
 import { EndpointHealth } from './endpoint-health.ts';
 import { EndpointQueue } from './endpoint-queue.ts';
+import { EndpointTokens } from './endpoint-tokens.ts';
 import { Ordering } from './ordering.ts';
 import {
+  jitterOf,
   retryWaitMs,
   type AttemptResult,
   configuredTarget,
   sendOnce,
   targetOf,
   type SendDeps,
+  type SendingDeps,
   type SentAttempt,
 } from './send.ts';
 import { noteAttempt, type Outcome, StepWriter } from './step-writer.ts';
@@ -100,6 +103,7 @@ export class Dispatcher implements AsyncDisposable {
   readonly #circuits: Circuits;
   readonly #health: EndpointHealth;
   readonly #ordering: Ordering;
+  readonly #sending: SendingDeps;
   readonly #ending = new AbortController();
   readonly #stopListening: readonly (() => void)[];
 
@@ -114,6 +118,7 @@ export class Dispatcher implements AsyncDisposable {
     this.#circuits = new Circuits(deps, (circuit) => this.#circuitChanged(circuit));
     this.#health = new EndpointHealth(deps);
     this.#ordering = new Ordering(deps);
+    this.#sending = { ...deps, tokens: new EndpointTokens(deps) };
     this.#steps = new StepWriter(deps.publisher, this.#ending.signal);
     this.#stopListening = [
       deps.deliveries.onChange(() => this.#settle()),
@@ -359,7 +364,7 @@ export class Dispatcher implements AsyncDisposable {
       line.sendsTo(circuit);
       if (!circuit.begin()) return 'circuit';
       const sent = await this.#sendThrough(circuit, () =>
-        sendOnce(this.#deps, target, { created, sealedBody }, attempt, signal),
+        sendOnce(this.#sending, target, { created, sealedBody }, attempt, signal),
       );
       this.#health.attempted(target.endpoint, sent.result.isDelivered);
       return sent;
@@ -437,12 +442,6 @@ export class Dispatcher implements AsyncDisposable {
 }
 
 const nameOf = ({ messageId, endpointId }: DeliveryName): string => `${messageId}/${endpointId}`;
-
-/** Jitter of up to 5 %, derived from the message, so that simultaneous failures are not retried simultaneously. */
-function jitterOf({ message_id }: WebhookOut, waitMs: number): number {
-  const drawn = Number.parseInt(message_id.slice(-2), 16);
-  return Number.isNaN(drawn) ? 0 : Math.round((waitMs * drawn) / 255 / 20);
-}
 
 /** The endpoints whose URL the entity holds. */
 function endpointsOf({ kind, path }: EndpointHolder): readonly EndpointRef[] {

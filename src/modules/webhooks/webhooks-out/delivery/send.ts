@@ -1,6 +1,7 @@
 import { type ControlPlane, findCaughtUp } from '#control-plane/control-plane.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { limits } from '#kernel/limits.ts';
+import { present } from '#kernel/present.ts';
 import type { Clock, Instant } from '#kernel/time.ts';
 import { environmentRef } from '#modules/access/environments/entity.ts';
 import type { Environment } from '#modules/access/environments/environment.ts';
@@ -9,6 +10,7 @@ import type { Vault } from '#modules/access/vault/vault.ts';
 import { findConnection } from '#modules/connections/connections/queries.ts';
 import { type HttpClient, HttpFailure, mayPass } from '#ports/http-client.ts';
 import { signDelivery } from '#rules/signature.ts';
+import { openCertificate, type ClientCertificate } from '../../webhook-endpoints/authentication.ts';
 import { webhookEndpointRef } from '../../webhook-endpoints/entity.ts';
 import { openHeaders } from '../../webhook-endpoints/headers.ts';
 import { openEndpointKeys } from '../../webhook-endpoints/signing-keys.ts';
@@ -16,6 +18,7 @@ import type { WebhookEndpoint } from '../../webhook-endpoints/webhook-endpoint.t
 import type { EndpointRef } from '../delivery-store.ts';
 import { addressContext, deliveryContext, headersContext, type WebhookOut } from '../events.ts';
 import { urlOf } from '../outbox.ts';
+import { TokenFailure, type EndpointTokens } from './endpoint-tokens.ts';
 
 export interface SendDeps {
   readonly control: ControlPlane;
@@ -23,6 +26,10 @@ export interface SendDeps {
   readonly http: HttpClient;
   readonly clock: Clock;
   readonly userAgent: string;
+}
+
+export interface SendingDeps extends SendDeps {
+  readonly tokens: EndpointTokens;
 }
 
 /** One attempt, and the waits of its endpoint's schedule. */
@@ -48,13 +55,13 @@ export interface Target {
  * @throws the signal's reason: an attempt that the end of the process aborts does not count
  */
 export async function sendOnce(
-  deps: SendDeps,
+  deps: SendingDeps,
   { environment, url, endpoint }: Target,
   { created, sealedBody }: { readonly created: WebhookOut; readonly sealedBody: Uint8Array },
   attempt: number,
   signal: AbortSignal,
 ): Promise<SentAttempt> {
-  const { vault, http, clock, userAgent } = deps;
+  const { vault, http, clock, userAgent, tokens } = deps;
   const { environment_id: uid, message_id: id } = created;
   await vault.ready(uid);
   const body = vault.openBytes(uid, sealedBody, deliveryContext(uid, id));
@@ -70,12 +77,14 @@ export async function sendOnce(
     // Receivers recognize a replayed message by its first id.
     ...signDelivery(keys, { id: created.replay_of ?? id, body, at }),
   };
-  const result = await attemptDelivery(
-    http,
-    { url, headers, ofOrigin: Object.keys(own), body },
-    at,
-    signal,
-  );
+  const certificate = endpoint === null ? null : await openCertificate(vault, endpoint);
+  const send = (authorization?: string): Promise<AttemptResult> => {
+    const all = { ...headers, ...present({ authorization }) };
+    const to = { url, headers: all, ofOrigin: Object.keys(own), body, certificate };
+    return attemptDelivery(http, to, at, signal);
+  };
+  const result =
+    endpoint?.oauth == null ? await send() : await sendWithToken(tokens, endpoint, send, signal);
   signal.throwIfAborted();
   return {
     result,
@@ -84,6 +93,36 @@ export async function sendOnce(
     waitsMs:
       endpoint?.retryWaitsMs ?? environment.webhookRetryWaitsMs ?? limits.webhookRetryWaitsMs,
   };
+}
+
+/** Sends with a token of the endpoint, and once more with another one where it answers 401. */
+async function sendWithToken(
+  tokens: EndpointTokens,
+  endpoint: WebhookEndpoint,
+  send: (authorization: string) => Promise<AttemptResult>,
+  signal: AbortSignal,
+): Promise<AttemptResult> {
+  const beganAt = performance.now();
+  try {
+    const token = await tokens.tokenOf(endpoint, signal);
+    const result = await send(`Bearer ${token}`);
+    if (result.status !== 401) return result;
+    tokens.refused(endpoint, token);
+    const another = await tokens.tokenOf(endpoint, signal);
+    return another === token ? result : await send(`Bearer ${another}`);
+  } catch (error) {
+    if (!(error instanceof TokenFailure)) throw error;
+    const { code } = error;
+    return {
+      isDelivered: false,
+      isRetryable: code !== 'token_url_not_allowed',
+      isOutage: code === 'token_endpoint_away',
+      retryAfterMs: null,
+      status: null,
+      errorCode: code,
+      latencyMs: Math.round(performance.now() - beganAt),
+    };
+  }
 }
 
 /** The URL of a delivery; null when nothing must be sent because the URL or the environment was removed. */
@@ -171,6 +210,8 @@ export async function attemptDelivery(
     /** Names of those that a redirect to another origin drops. */
     readonly ofOrigin?: readonly string[];
     readonly body: Uint8Array;
+    /** Shown to the origin of the address only: with one no redirect is followed. */
+    readonly certificate?: ClientCertificate | null;
   },
   now: Instant,
   signal: AbortSignal,
@@ -187,7 +228,9 @@ export async function attemptDelivery(
       timeoutMs: limits.webhookTimeoutMs,
       maxBytes: answerBytesMax,
       dropsBody: true,
-      redirectsMax,
+      ...(target.certificate == null
+        ? { redirectsMax }
+        : { certificate: target.certificate, redirectsMax: 0 }),
       credentialHeaders: ['authorization', ...(target.ofOrigin ?? [])],
       signal,
     });
@@ -225,6 +268,12 @@ export function retryWaitMs(
   if (result.isDelivered || !result.isRetryable) return null;
   const waitMs = waitsMs[attempt - 1];
   return waitMs === undefined ? null : Math.max(waitMs, result.retryAfterMs ?? 0);
+}
+
+/** Jitter of up to 5 %, derived from the message, so that simultaneous failures are not retried simultaneously. */
+export function jitterOf({ message_id }: WebhookOut, waitMs: number): number {
+  const drawn = Number.parseInt(message_id.slice(-2), 16);
+  return Number.isNaN(drawn) ? 0 : Math.round((waitMs * drawn) / 255 / 20);
 }
 
 /** Seconds or a date (RFC 9110 section 10.2.3); null for anything else, and for times that have passed. */

@@ -114,6 +114,27 @@ describe('an endpoint whose webhooks all fail', () => {
   });
 });
 
+describe('the OAuth client of an endpoint', () => {
+  const oauth = 'client' as Sealed<string>;
+  const patch = (changes: Partial<WebhookEndpoint>): WebhookEndpointCommand => ({
+    type: 'Patch',
+    changes,
+    at: begin,
+  });
+
+  it('does not stand beside a header authorization, whichever comes first', () => {
+    expect(() => after([patch({ oauth })], endpoint({ headerNames: ['authorization'] }))).toThrow(
+      'has no header authorization of its own',
+    );
+    const headers = { headers: 'h' as Sealed<string>, headerNames: ['authorization'] };
+    expect(() => after([patch(headers)], endpoint({ oauth }))).toThrow(/authorization of its own/);
+    expect(after([patch({ oauth: null, ...headers })], endpoint({ oauth }))).toMatchObject(headers);
+    expect(after([patch({ oauth })], endpoint({ headerNames: ['x-tenant'] }))).toMatchObject({
+      oauth,
+    });
+  });
+});
+
 describe('the signing key of an endpoint', () => {
   const key = (name: string) => name as Sealed<string>;
   const rotate = (name: string, overlapMs: number, at: number): WebhookEndpointCommand => ({
