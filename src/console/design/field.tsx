@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX, RefObject } from 'preact';
-import { useId } from 'preact/hooks';
+import { useElementId } from './element-id.ts';
 
 interface FieldProps {
   readonly label: string;
@@ -19,7 +19,7 @@ function Field(
   props: FieldProps & { readonly control: (described: DescribedControl) => ComponentChildren },
 ): JSX.Element {
   const { label, hint, problem, isWide, control } = props;
-  const id = useId();
+  const id = useElementId();
   const about = `${id}-about`;
   const isDescribed = hint !== undefined || problem !== undefined;
   return (

@@ -1,7 +1,7 @@
 import * as menu from '@zag-js/menu';
 import { normalizeProps, useMachine } from '@zag-js/preact';
 import type { JSX } from 'preact';
-import { useId } from 'preact/hooks';
+import { useElementId } from './element-id.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { Portal } from './portal.tsx';
 
@@ -25,7 +25,7 @@ interface MenuProps {
 /** A button that opens a list of actions. */
 export function Menu({ label, icon, isIconOnly = false, items }: MenuProps): JSX.Element {
   const service = useMachine(menu.machine, {
-    id: useId(),
+    id: useElementId(),
     'aria-label': label,
     onSelect: ({ value }) => items.find(({ id }) => id === value)?.onSelect(),
   });

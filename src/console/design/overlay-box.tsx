@@ -1,8 +1,8 @@
 import * as dialog from '@zag-js/dialog';
 import { normalizeProps, useMachine } from '@zag-js/preact';
 import type { ComponentChildren, JSX } from 'preact';
-import { useId } from 'preact/hooks';
 import { IconButton } from './button.tsx';
+import { useElementId } from './element-id.ts';
 import { Portal } from './portal.tsx';
 
 export interface OverlayProps {
@@ -20,7 +20,7 @@ export interface OverlayProps {
 export function OverlayBox(props: OverlayProps): JSX.Element {
   const { title, children, kind, isAlert = false, initialFocus, onClose } = props;
   const service = useMachine(dialog.machine, {
-    id: useId(),
+    id: useElementId(),
     open: true,
     role: isAlert ? 'alertdialog' : 'dialog',
     ...(initialFocus === undefined ? {} : { initialFocusEl: initialFocus }),

@@ -1,7 +1,7 @@
 import { normalizeProps, useMachine } from '@zag-js/preact';
 import * as tabs from '@zag-js/tabs';
 import type { ComponentChildren, JSX } from 'preact';
-import { useId } from 'preact/hooks';
+import { useElementId } from './element-id.ts';
 
 interface Tab {
   readonly id: string;
@@ -16,7 +16,7 @@ interface TabsProps {
 
 /** Panels within a page. */
 export function Tabs({ label, tabs: list }: TabsProps): JSX.Element {
-  const service = useMachine(tabs.machine, { id: useId(), defaultValue: list[0].id });
+  const service = useMachine(tabs.machine, { id: useElementId(), defaultValue: list[0].id });
   const api = tabs.connect(service, normalizeProps);
   return (
     <div {...api.getRootProps()} class="stack">

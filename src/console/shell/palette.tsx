@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
+import { useElementId } from '../design/element-id.ts';
 import { Icon } from '../design/icon.tsx';
 import { OverlayBox } from '../design/overlay-box.tsx';
 import { useAccessOf } from '../session/context.tsx';
@@ -35,7 +36,7 @@ export function Palette({ environmentKey, places, takeTyped, onClose }: PaletteP
     if (isOutside === true) globalThis.open(href, '_blank', 'noopener');
     else navigate(href);
   };
-  const id = useId();
+  const id = useElementId();
   const input = useRef<HTMLInputElement>(null);
   // The dialog moves the focus a frame later, when the first letters may have been typed.
   useLayoutEffect(() => input.current?.focus(), []);

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useState, useId } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Environment, Input } from '#client/index.ts';
 import { en } from '#modules/access/connect-ui/texts/en.ts';
 import {
@@ -17,6 +17,7 @@ import {
 import { failureOf } from '../../data/failure.ts';
 import { useChange } from '../../data/read.ts';
 import { Button } from '../../design/button.tsx';
+import { useElementId } from '../../design/element-id.ts';
 import { Check, Select, TextField } from '../../design/field.tsx';
 import { FailureNotice } from '../../design/states.tsx';
 import { useAccess } from '../../session/context.tsx';
@@ -280,7 +281,7 @@ interface LogoFieldProps {
 }
 
 function LogoField({ logo, onChange }: LogoFieldProps): JSX.Element {
-  const id = useId();
+  const id = useElementId();
   const [problem, setProblem] = useState<string | null>(null);
   const choose = async (file: File | undefined): Promise<void> => {
     if (file === undefined) return;
