@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { bodyText } from '#kernel/body-text.ts';
 import { GatewayError, type ErrorCode } from '#kernel/errors.ts';
 import { parseRawJson } from '#kernel/exact-json.ts';
@@ -14,6 +15,8 @@ import type { ProviderResponse } from './journal.ts';
 import type { DryRunSession } from './session.ts';
 
 const retriesMax = 10;
+/** The refusal of a request above the limit of the provider: functions of the service wait for their turn. */
+const limitReached = 'provider_limit_reached' satisfies ErrorCode;
 /** Only the path of a URL below it is used: the client adds the address of the service. */
 const proxyBase = 'http://localhost/proxy';
 /** Refusals of the proxy itself; any other response is the provider's. */
@@ -43,9 +46,7 @@ export function providerCalls(
       const call = parseArgs(shapes.http, text, parseRawJson);
       const { path, headers, body, url } = await proxied(session, own, call);
       const { method } = call;
-      const sent = await replyOf(
-        await session.client.fetch(path, { method, headers, body: asBody(body) }),
-      );
+      const sent = await sendInTurn(session, path, { method, headers, body: asBody(body) });
       refuseFor(sent);
       const reply = { ...sent, headers: providerHeaders(sent.headers) };
       const shown = `${method} ${call.endpoint.split('?', 1)[0] ?? ''}`;
@@ -80,6 +81,21 @@ const replyOf = async (response: Response): Promise<Reply> => ({
   setCookies: response.headers.getSetCookie(),
   body: Buffer.from(await response.arrayBuffer()),
 });
+
+/** Waits for the limit of the provider as often as the service refuses the request for it. */
+async function sendInTurn(
+  { client, say, signal }: Session,
+  path: string,
+  request: RequestInit,
+): Promise<Reply> {
+  for (;;) {
+    const reply = await replyOf(await client.fetch(path, request));
+    if (refusalOf(reply)?.code !== limitReached) return reply;
+    const seconds = Number(reply.headers['retry-after'] ?? 1);
+    say('info', `The request waits ${seconds} s for the limit of the provider.`);
+    await pause(seconds * 1000, undefined, { signal });
+  }
+}
 
 const asBody = (body: string | Uint8Array | undefined) =>
   body === undefined || typeof body === 'string' ? (body ?? null) : Buffer.from(body);
@@ -130,11 +146,17 @@ async function proxied(session: Session, own: ConnectionName, call: HttpArgs) {
 
 /** @throws GatewayError when the proxy itself refused the call */
 function refuseFor(reply: Reply): void {
-  const error = jsonOf(reply)?.['error'];
-  if (reply.status < 400 || !isJsonObject(error)) return;
+  const refusal = refusalOf(reply);
+  if (refusal === null || !refusals.has(refusal.code)) return;
+  throw new GatewayError(refusal.code as ErrorCode, { message: refusal.message });
+}
+
+/** Null where the body is not that of a refusal. */
+function refusalOf(reply: Reply): { readonly code: string; readonly message: string } | null {
+  const error = reply.status < 400 ? null : jsonOf(reply)?.['error'];
+  if (!isJsonObject(error)) return null;
   const { code, message } = error;
-  if (typeof code !== 'string' || typeof message !== 'string' || !refusals.has(code)) return;
-  throw new GatewayError(code as ErrorCode, { message });
+  return typeof code === 'string' && typeof message === 'string' ? { code, message } : null;
 }
 
 /** The provider did not respond: the proxy reports it as 502 or 504 with a body of its own. */
