@@ -129,7 +129,7 @@ const reading: readonly ToolDefinition[] = [
   {
     name: 'get_dry_run',
     endpoint: 'GET /functions/dryruns/{id}',
-    next: 'While `status` is waiting or running, call it again. After success `output` has the records; deploy the source with deploy_function.',
+    next: 'While `status` is waiting or running, call it again. After success `result` has what the function saved; deploy the source with deploy_function.',
   },
   {
     name: 'get_deployment',

@@ -120,8 +120,8 @@ const dryRunShape = z.strictObject({
   started_at: timestamp.optional(),
   completed_at: timestamp.optional(),
   duration_ms: z.int().optional(),
-  output: anyJson.optional().describe('What the function saved, deleted and logged.'),
-  result: anyJson.optional().describe('Return value of the function.'),
+  output: anyJson.optional().describe('Return value of an action; null for a sync.'),
+  result: anyJson.optional().describe('What the function saved, deleted and logged.'),
   error: z
     .strictObject({
       code: z.string(),
