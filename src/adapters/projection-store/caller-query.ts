@@ -1,6 +1,6 @@
 import { GatewayError } from '#kernel/errors.ts';
 import type { CallerFormat, CallerLimits, CallerQuery } from '#ports/projection-store.ts';
-import { checkNames, checkTree, refused } from './caller-syntax.ts';
+import { checkNames, checkTree, lacksTable, refused } from './caller-syntax.ts';
 import type { Connection } from './connection.ts';
 import { engineCode } from './engine-errors.ts';
 
@@ -41,21 +41,48 @@ const formats: Readonly<Record<CallerFormat, string>> = {
   table: 'PrettyCompactNoEscapesMonoBlock',
 };
 
+/** Of the query as text and as a tree, which has more rows than the result may have. */
+export const checkLimits = (limits: CallerLimits): CallerLimits => ({
+  ...limits,
+  rows: treeRowsMax,
+});
+const treeRowsMax = 1_000_000;
+
 /**
- * Runs it on a connection that only reads and whose database is that of the scope. The engine rewrites the query and
- * parses it as a subquery, so that neither a second statement nor a format, a file or another kind of statement is left.
+ * The query as it may run, on a connection that only reads and whose database is that of the scope. The engine rewrites the
+ * query and parses it as a subquery, so that neither a second statement nor a format, a file or another kind of statement
+ * is left.
  * @throws as `CallerQueries.runCallerQuery`
  */
-export async function runOn(connection: Connection, query: CallerQuery): Promise<Buffer> {
+export async function checkedOn(connection: Connection, query: CallerQuery): Promise<string> {
   try {
     const formatted = await formattedOf(connection, query.sql);
     checkNames(formatted);
-    const tree = await connection.run(`EXPLAIN AST SELECT * FROM (${formatted})`);
-    checkTree(linesOf(tree));
-    return await connection.run(`${formatted} FORMAT ${formats[query.format]}`);
+    const tree = linesOf(await connection.run(`EXPLAIN AST SELECT * FROM (${formatted})`));
+    checkTree(tree);
+    // The engine ignores the limits of a SELECT without a table.
+    return lacksTable(tree) ? `SELECT * FROM (${formatted})` : formatted;
   } catch (error) {
     throw callerErrorOf(error, query.limits);
   }
+}
+
+/**
+ * The rows of a checked query. The engine counts what it has in memory, where the same text in each row takes no place.
+ * @throws as `CallerQueries.runCallerQuery`
+ */
+export async function runOn(
+  connection: Connection,
+  checked: string,
+  { format, limits }: CallerQuery,
+): Promise<Buffer> {
+  try {
+    const result = await connection.run(`${checked} FORMAT ${formats[format]}`);
+    if (result.length <= limits.resultBytes) return result;
+  } catch (error) {
+    throw callerErrorOf(error, limits);
+  }
+  throw limitError(tooLarge(limits));
 }
 
 /** Sent as digits, so that nothing of it is read as a part of this statement. */
@@ -87,44 +114,40 @@ const limitOf: Readonly<Record<string, (limits: CallerLimits) => readonly [strin
     `It needed more than ${Math.round(memoryBytes / 1024 ** 2)} MiB of memory`,
     'Read less: add a condition, name fewer columns, or group by fewer values.',
   ],
-  '396': ({ rows, resultBytes }) => [
-    `Its result has more than ${rows} rows (max_rows) or ${Math.round(resultBytes / 1024 ** 2)} MiB`,
-    'Send a larger max_rows, or add LIMIT.',
-  ],
+  '396': (limits) => tooLarge(limits),
 };
 
-/** The connection, not the query, failed. */
-const outages = new Set([
-  '',
-  '209',
-  '210',
-  '3',
-  '32',
-  '33',
-  '76',
-  '81',
-  '202',
-  '243',
-  '394',
-  '999',
-]);
+const tooLarge = ({ rows, resultBytes }: CallerLimits): readonly [string, string] => [
+  `Its result has more than ${rows} rows (max_rows) or ${Math.round(resultBytes / 1024 ** 2)} MiB`,
+  'Send a larger max_rows, or add LIMIT.',
+];
+
+const limitError = ([message, fix]: readonly [string, string]): GatewayError =>
+  new GatewayError('sql_limit', { message: `The query was ended. ${message}.`, fix });
+
+/**
+ * The connection, not the query, failed. Errors of bytes are not among them: a query can convert bytes that end too early, and
+ * its text stands in the message, where it could name a part of a table as damaged.
+ */
+const outages = new Set(['', '81', '202', '209', '210', '243', '394', '999']);
 
 function callerErrorOf(error: unknown, limits: CallerLimits): unknown {
   if (error instanceof GatewayError) return error;
   const code = engineCode(error);
   const limit = limitOf[code]?.(limits);
-  if (limit !== undefined) {
-    const [message, fix] = limit;
-    return new GatewayError('sql_limit', { message: `The query was ended. ${message}.`, fix });
-  }
+  if (limit !== undefined) return limitError(limit);
   if (outages.has(code) || !(error instanceof Error)) return error;
   return new GatewayError('sql_failed', { message: sentenceOf(error.message) });
 }
 
 const messageCharsMax = 1_000;
 
-/** Without names that the engine proposes, which may be those of other databases. */
+/** Without names that the engine proposes, which may be those of other databases, paths of tables, and our own statement. */
 function sentenceOf(message: string): string {
-  const cut = message.replaceAll(/(?:\. )?Maybe you meant:? [^?\n]*\??/g, '').trim();
+  const cut = message
+    .replaceAll(/(?:\. )?Maybe you meant:? [^?\n]*\??/g, '')
+    .replaceAll(/:? ?\(while reading from part [^\n]*/g, '')
+    .replaceAll(/:? In scope SELECT formatQuerySingleLine\([^\n]*/g, '')
+    .trim();
   return `The query cannot run. ${cut.slice(0, messageCharsMax)}`;
 }

@@ -99,9 +99,12 @@ export function corruptionFrom(cause: unknown): DamagedPart | null {
 export const firstSentence = (message: string): string =>
   message.split(/\.?\s+\(|\.\s|\.$|: \(?[Ww]hile /, 1)[0] ?? message;
 
-/** The engine's error number; the two clients name it differently. Empty for other errors. */
+/** The engine's error number; the two clients name it differently, or only in their message. Empty for other errors. */
 export function engineCode(cause: unknown): string {
   if (typeof cause !== 'object' || cause === null) return '';
   if ('clickhouseCode' in cause) return String(cause.clickhouseCode);
-  return 'code' in cause ? String(cause.code) : '';
+  const named = 'code' in cause ? cause.code : undefined;
+  if (typeof named === 'string' || typeof named === 'number') return String(named);
+  const [, code = ''] = /^Code: (\d+)\. /.exec(cause instanceof Error ? cause.message : '') ?? [];
+  return code;
 }

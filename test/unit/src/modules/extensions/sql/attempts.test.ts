@@ -87,6 +87,24 @@ describe.each(Object.entries(stores))('SQL of an environment, %s', (_, open) => 
       expect(await sqlRows(store, uid, 'SELECT count() AS n FROM v_records')).toEqual([{ n: '2' }]);
   });
 
+  it.each([
+    ['v_records', ['connection_id', 'record_id', 'payload']],
+    ['v_record_history', ['connection_id', 'record_id']],
+    ['v_changes', ['connection_id', 'record_id']],
+    ['v_runs', ['connection_id', 'run_id']],
+    ['v_webhook_attempts', ['connection_id', 'message_id', 'origin']],
+    ['v_provider_calls', ['connection_id', 'run_id', 'url']],
+  ])('evaluates no condition on rows of another environment: %s', async (view, columns) => {
+    for (const column of columns) {
+      // Divides by zero where it sees one.
+      const fails = `intDiv(1, ifNull(${column}, '') NOT LIKE '%${secret}%') = 1`;
+      for (const condition of [fails, `${column} NOT LIKE '%own%' AND ${fails}`])
+        await askSql(store, own, `SELECT count() FROM ${view} WHERE ${condition}`);
+      const sql = `SELECT count() FROM ${view} WHERE ${fails}`;
+      await expect(askSql(store, other, sql), sql).rejects.toMatchObject({ code: 'sql_failed' });
+    }
+  });
+
   it('finds what is not allowed wherever it stands, and allows the rest there', async () => {
     const outcome = async (sql: string): Promise<string> => {
       try {
