@@ -135,6 +135,14 @@ export function readContract(harness: EventLogHarness): void {
       expect(await log.offsetAt(topic, 0, start + 1000)).toBe(await log.endOffset(topic, 0));
     });
 
+    it('at a time before 1970 are of the first message', async () => {
+      await using log = await harness.open();
+      const topic = await topicWith(log, 2);
+      const start = await log.startOffset(topic, 0);
+      for (const timestamp of [0, -1, -2, -3, -5, Date.parse('0000-01-01T00:00:00Z')])
+        expect(await log.offsetAt(topic, 0, timestamp), `${timestamp}`).toBe(start);
+    });
+
     it('of the end move with each message, those of other partitions do not', async () => {
       await using log = await harness.open();
       const topic = await topicWith(log, 5);

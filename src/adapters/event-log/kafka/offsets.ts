@@ -40,6 +40,8 @@ export class Offsets {
 
   /** The first offset with this time or a later one, or the end. */
   async since(topic: string, partition: number, timestamp: number): Promise<number> {
+    // To a broker, a negative time has a meaning of its own, such as the end.
+    if (timestamp < 0) return this.start(topic, partition);
     const found = await this.#at(topic, partition, Math.ceil(timestamp));
     return found >= 0 ? found : this.end(topic, partition);
   }
