@@ -43,7 +43,7 @@ export async function changesPage(
   if (isWhole()) return { changes, position, hasMore: false };
   using patience = new Patience(waitMs, () => hasReached(position, ends));
   const until = AbortSignal.any([signal, patience.signal]);
-  for await (const batch of readChanges(services, query, from, until)) {
+  for await (const batch of readChanges(services, query, from, ends, until)) {
     let last: ReadPartition = batch;
     for (const change of batch.changes) {
       changes.push(change.text);

@@ -5,7 +5,7 @@ import { connectionEntity } from '#modules/connections/connections/entity.ts';
 import { payloadsOf, type PayloadOf } from '#modules/records/history/logged-changes.ts';
 import { type RecordChange, recordsTopic } from '#modules/records/model/events.ts';
 import { partsOfKey } from '#modules/records/projection/batch.ts';
-import type { Batch, EventLog } from '#ports/event-log.ts';
+import type { Batch, EventLog, Position } from '#ports/event-log.ts';
 import type { Codec, Schemas } from '#ports/schemas.ts';
 import type { ChangeFilter, MessagePlace } from './fields.ts';
 import { isWanted } from './filter.ts';
@@ -44,17 +44,60 @@ const batchBytesMax = 512 * 1024;
  * in their order; between partitions there is none. Messages of other environments are read past, not decoded.
  * @throws GatewayError `log_unavailable`
  */
-export async function* readChanges(
+export const followChanges = (
   services: FeedServices,
   query: FeedQuery,
   position: FeedPosition,
   signal: AbortSignal,
+): AsyncGenerator<FeedBatch> => {
+  const options = { signal, maxBytes: batchBytesMax };
+  return changesIn(services, query, position, services.log.follow(logPositions(position), options));
+};
+
+/**
+ * As `followChanges`, but those before the ends first, from the partition that is furthest behind: a follower begins later, and
+ * with more than a page of each partition.
+ */
+export const readChanges = (
+  services: FeedServices,
+  query: FeedQuery,
+  position: FeedPosition,
+  ends: readonly number[],
+  signal: AbortSignal,
+): AsyncGenerator<FeedBatch> =>
+  changesIn(services, query, position, batchesFrom(services.log, position, ends, signal));
+
+async function* batchesFrom(
+  log: EventLog,
+  position: FeedPosition,
+  ends: readonly number[],
+  signal: AbortSignal,
+): AsyncGenerator<Batch> {
+  const options = { signal, maxBytes: batchBytesMax };
+  const positions = logPositions(position);
+  const behind = ({ partition, offset }: Position): number => (ends[partition] ?? 0) - offset;
+  const ofMost = positions.filter((one) => behind(one) > 0).sort((a, b) => behind(b) - behind(a));
+  let reached = position;
+  for (const from of ofMost) {
+    for await (const batch of log.read(from, options)) {
+      reached = { ...reached, offsets: reached.offsets.with(batch.partition, batch.next) };
+      yield batch;
+    }
+    if (signal.aborted) return;
+  }
+  yield* log.follow(logPositions(reached), options);
+}
+
+async function* changesIn(
+  services: FeedServices,
+  query: FeedQuery,
+  position: FeedPosition,
+  batches: AsyncIterable<Batch>,
 ): AsyncGenerator<FeedBatch> {
   const codec = await services.schemas.codec<RecordChange>(recordsTopic);
   const reader = new ChangeReader(services, query, codec);
   const epochs = [...position.epochs];
-  const options = { signal, maxBytes: batchBytesMax };
-  for await (const batch of services.log.follow(logPositions(position), options)) {
+  for await (const batch of batches) {
     const { partition } = batch;
     const read = await reader.read(batch, epochs[partition] ?? 0);
     epochs[partition] = read.epoch;

@@ -3,7 +3,7 @@ import { openSse } from '#http/sse.ts';
 import type { StreamCall } from '#http/stream-route.ts';
 import { whileAuthorized } from '#http/topic-tail.ts';
 import { feedCursor, movedTo, type FeedPosition } from './position.ts';
-import { readChanges, type FeedQuery, type FeedServices } from './read-changes.ts';
+import { followChanges, type FeedQuery, type FeedServices } from './read-changes.ts';
 
 export type StreamFormat = 'text/event-stream' | 'application/x-ndjson';
 
@@ -34,7 +34,7 @@ export async function streamChanges(
     format === 'text/event-stream' ? openEvents(call, signal) : openLines(call, signal);
   let position = from;
   let reportedAt = performance.now();
-  for await (const batch of readChanges(call.services, query, position, signal)) {
+  for await (const batch of followChanges(call.services, query, position, signal)) {
     position = movedTo(position, batch);
     const isDue = performance.now() - reportedAt >= cursorEveryMs;
     if (batch.changes.length === 0 && !isDue) continue;
