@@ -26,7 +26,11 @@ beforeAll(async () => {
     const path = `/environments/${world.environmentId}`;
     const body = { payload_mode: mode };
     succeeded(await world.gateway.call('PATCH', path, { key: world.gateway.accountKey, body }));
-    connections.push(await world.connect());
+    const crm = await world.connect();
+    connections.push(crm);
+    // Each backup has records, however early it is.
+    crm.account.contacts = [{ id: 'first', name: 'first' }];
+    await crm.run('contacts');
   }
 });
 afterAll(async () => {
@@ -54,6 +58,14 @@ async function pagesOf(crm: CrmConnection): Promise<string[]> {
   return pages;
 }
 
+async function expectRefused({ headers }: CrmConnection, cursor: string): Promise<void> {
+  const path = `/records?model=Contact&cursor=${encodeURIComponent(cursor)}`;
+  expect(await world.gateway.call('GET', path, { headers })).toMatchObject({
+    status: 400,
+    body: { error: { code: 'invalid_cursor_value' } },
+  });
+}
+
 const served = () => Promise.all(connections.map((crm) => pagesOf(crm)));
 
 it('a log in Kafka is backed up as of one moment, while two processes write', async () => {
@@ -72,6 +84,8 @@ it('it is restored as of a time to other topics, with the same pages and cursors
   const before = await served();
   for (const { account } of connections) account.contacts = [{ id: 'late', name: 'late' }];
   await Promise.all(connections.map((crm) => crm.run('contacts')));
+  const [crm] = connections as [CrmConnection];
+  const lost = (await crm.all('Contact')).at(-1)!._svc_metadata.cursor;
   const second = await backUp('backups');
   expect(second.messages).toBeLessThan(first.messages);
   const other = `${deploymentEnv(world.gateway.dataDir)['SVC_TOPIC_PREFIX']}-restored`;
@@ -86,6 +100,10 @@ it('it is restored as of a time to other topics, with the same pages and cursors
   );
   const pages = await eventually(served, (found) => found.flat().length === before.flat().length);
   expect(pages).toEqual(before);
-  await connections[0]!.run('contacts');
-  expect((await connections[0]!.all('Contact')).map(({ id }) => id)).toContain('late');
+  await expectRefused(crm, lost);
+  await crm.run('contacts');
+  const found = await crm.all('Contact');
+  expect(found.map(({ id }) => id)).toContain('late');
+  await expectRefused(crm, lost);
+  expect(await crm.all('Contact', found.at(-1)!._svc_metadata.cursor)).toEqual([]);
 });
