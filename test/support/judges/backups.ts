@@ -1,6 +1,8 @@
 import { expect } from 'vitest';
+import { controlTopic, type EntityValue } from '#control-plane/message-codec.ts';
 import { recordsTopic, headsTopic, type StreamHeadValue } from '#modules/records/model/events.ts';
 import type { EventLog } from '#ports/event-log.ts';
+import type { Schemas } from '#ports/schemas.ts';
 import { consumerGroups } from '#streams/consumer-groups.ts';
 import { topics } from '#streams/topics.ts';
 import { openLogOf } from '../processes/deployment.ts';
@@ -37,24 +39,50 @@ interface StoredMessage {
 
 const frameBytes = 5;
 
-async function messagesIn(log: EventLog, topic: string, partition: number) {
+const hexOf = (value: Uint8Array): string =>
+  Buffer.from(value).subarray(frameBytes).toString('hex');
+
+async function messagesIn(
+  log: EventLog,
+  topic: string,
+  partition: number,
+  textOf: (value: Uint8Array) => string = hexOf,
+) {
   const found: StoredMessage[] = [];
   for await (const { messages } of log.read({ topic, partition, offset: 0 })) {
     for (const { key, headers, timestamp, value } of messages) {
-      const text = value === null ? null : Buffer.from(value).subarray(frameBytes).toString('hex');
+      const text = value === null ? null : textOf(value);
       found.push({ key, headers: { ...headers }, timestamp, value: text });
     }
   }
   return found;
 }
 
-/** Every message of the log of a stopped gateway, by topic and partition, and the positions of groups. */
+/** The values of these topics without the time at which their log was restored. */
+async function timelessOf(schemas: Schemas): Promise<ReadonlyMap<string, typeof hexOf>> {
+  const heads = await schemas.codec<StreamHeadValue>(headsTopic);
+  const entities = await schemas.codec<EntityValue>(controlTopic);
+  return new Map([
+    [headsTopic, (value) => JSON.stringify({ ...heads.decode(value), last_modified_at: null })],
+    [
+      controlTopic,
+      (value) => JSON.stringify(entities.decode(value)).replace(/(until\\":)\d+(?=\}\])/, '$1'),
+    ],
+  ]);
+}
+
+/**
+ * Every message of the log of a stopped gateway, by topic and partition, and the positions of groups; without the time at
+ * which it was restored.
+ */
 export async function messagesOf(dataDir: string): Promise<unknown> {
   await using opened = await openLogOf(dataDir);
+  const timeless = await timelessOf(opened.schemas);
   const found: Record<string, unknown> = {};
   for (const topic of Object.keys(topics)) {
     for (let partition = 0; partition < (await opened.log.partitions(topic)); partition += 1) {
-      found[`${topic}/${partition}`] = await messagesIn(opened.log, topic, partition);
+      const textOf = timeless.get(topic);
+      found[`${topic}/${partition}`] = await messagesIn(opened.log, topic, partition, textOf);
     }
   }
   for (const [group, { topic }] of Object.entries(consumerGroups)) {
