@@ -100,6 +100,11 @@ const groups = {
     schemaCheckMs: 'Compiling such a schema, and one check; beyond that it checks nothing',
     eventStartByMs: 'An on-event function that has not started within this time fails',
     eventRunMaxMs: 'A run of an on-event function',
+    debounceMaxMs: 'The longest wait for further webhooks of a debounce',
+    webhookBatchMax:
+      'Joined webhooks of one run that gets all of them; with more a further run starts',
+    webhookBatchBytesMax:
+      'A run of joined webhooks that gets all of them starts once they have so many bytes',
     concurrencyMax: 'The concurrency of a function: its runs at the same time on one connection',
     heldRunsMax:
       'Runs of a function that wait on one connection because of its concurrency; another one is refused',

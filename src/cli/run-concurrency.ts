@@ -10,7 +10,7 @@ interface ConcurrencyOptions {
 }
 
 /** `svc runs concurrency`: sets how many runs of a function a connection has at the same time, or shows what waits. */
-export async function runConcurrency(
+async function runConcurrency(
   context: Context,
   client: Client,
   [target = '', number]: readonly string[],
@@ -43,6 +43,34 @@ export async function runConcurrency(
   else output.result(`${target}: ${inWords(changed.data.concurrency)}`);
 }
 
+interface DebounceOptions extends ConcurrencyOptions {
+  readonly 'max-wait'?: string;
+  readonly all?: boolean;
+}
+
+/** `svc runs debounce`: sets how webhooks are joined that start runs of a sync. */
+async function debounceWebhooks(
+  { output }: Context,
+  client: Client,
+  [target = '', seconds]: readonly string[],
+  { off = false, json = false, all = false, 'max-wait': maxWait = '60' }: DebounceOptions,
+): Promise<void> {
+  const [uniqueKey = '', name = ''] = target.split('/');
+  if (name === '' || (seconds === undefined) !== off)
+    throw usageError('runs debounce takes <integration>/<sync> and seconds, or --off');
+  const [wait, longest] = [Number(seconds), Number(maxWait)];
+  if (!off && (Number.isNaN(wait) || Number.isNaN(longest)))
+    throw usageError('runs debounce takes numbers of seconds');
+  const payload = all ? 'all' : 'last';
+  const changed = await client.request('PUT /integrations/{uniqueKey}/functions/{name}/debounce', {
+    params: { uniqueKey, name },
+    body: { debounce: off ? null : { seconds: wait, max_wait_seconds: longest, payload } },
+  });
+  if (json) output.result(JSON.stringify(changed));
+  else if (off) output.result(`${target}: each webhook starts a run`);
+  else output.result(`${target}: a run starts ${wait} s after the last webhook of a connection`);
+}
+
 const inWords = (concurrency: number | null): string =>
   concurrency === null
     ? 'no limit of its own for runs at the same time'
@@ -61,3 +89,6 @@ async function showQueue(
     one.next[0] ?? '',
   ]);
 }
+
+/** By the word of `svc runs`. */
+export const settings = { concurrency: runConcurrency, debounce: debounceWebhooks };

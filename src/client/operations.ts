@@ -68,9 +68,9 @@ export type RecordMetadata = { readonly first_seen_at: string; readonly last_mod
 
 export type RecordChange = { readonly action: 'added' | 'updated' | 'deleted' | 'pruned' | 'restored'; readonly at: string; readonly version: number | null; readonly cursor: string | null; readonly actor: string | null; readonly run_id: string | null; readonly sync: string | null; readonly first_seen_at: string | null; readonly last_modified_at: string; readonly deleted_at: string | null; readonly pruned_at: string | null; readonly payload_state: 'kept' | 'none' | 'pruned' | 'compacted' | 'unreadable'; readonly payload: { readonly [name: string]: unknown } | null };
 
-export type Function = { readonly id: number; readonly name: string; readonly type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly description?: string; readonly scopes?: readonly string[]; readonly enabled: boolean; readonly record_calls: boolean; readonly concurrency: number | null; readonly last_deployed: string; readonly source: 'catalog' | 'standalone' | 'repo'; readonly input?: string; readonly returns?: readonly string[]; readonly models?: readonly string[]; readonly subscription?: string; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly event?: string | null };
+export type Function = { readonly id: number; readonly name: string; readonly type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly description?: string; readonly scopes?: readonly string[]; readonly enabled: boolean; readonly record_calls: boolean; readonly concurrency: number | null; readonly debounce?: { readonly seconds: number; readonly max_wait_seconds: number; readonly payload: 'last' | 'all' } | null; readonly last_deployed: string; readonly source: 'catalog' | 'standalone' | 'repo'; readonly input?: string; readonly returns?: readonly string[]; readonly models?: readonly string[]; readonly subscription?: string; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly event?: string | null };
 
-export type ConfiguredFunction = { readonly id: number; readonly name: string; readonly type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly description?: string; readonly scopes?: readonly string[]; readonly enabled: boolean; readonly record_calls: boolean; readonly concurrency: number | null; readonly last_deployed: string; readonly source: 'catalog' | 'standalone' | 'repo'; readonly input?: string; readonly returns?: readonly string[]; readonly models?: readonly string[]; readonly subscription?: string; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly event?: string | null; readonly version: string; readonly sdk_version: string | null; readonly endpoints?: readonly never[]; readonly features?: readonly string[]; readonly webhookSubscriptions?: readonly string[] };
+export type ConfiguredFunction = { readonly id: number; readonly name: string; readonly type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly description?: string; readonly scopes?: readonly string[]; readonly enabled: boolean; readonly record_calls: boolean; readonly concurrency: number | null; readonly debounce?: { readonly seconds: number; readonly max_wait_seconds: number; readonly payload: 'last' | 'all' } | null; readonly last_deployed: string; readonly source: 'catalog' | 'standalone' | 'repo'; readonly input?: string; readonly returns?: readonly string[]; readonly models?: readonly string[]; readonly subscription?: string; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly event?: string | null; readonly version: string; readonly sdk_version: string | null; readonly endpoints?: readonly never[]; readonly features?: readonly string[]; readonly webhookSubscriptions?: readonly string[] };
 
 export type KeptLogs = { readonly keep_all_logs_until: string | null; readonly functions: readonly ({ readonly integration_id: string; readonly type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly name: string; readonly keep_all_logs_until: string })[] };
 
@@ -772,11 +772,17 @@ export interface Operations {
     readonly body: { readonly concurrency: number | null };
     readonly answer: { readonly data: Function };
   };
-  /** Get the runs of a function that wait because of its concurrency. */
+  /** Get what waits for runs of a function. */
   'GET /integrations/{uniqueKey}/functions/{name}/queue': {
     readonly params: { readonly uniqueKey: string; readonly name: string };
     readonly query: { readonly type: 'sync' | 'action' | 'on-event' | 'on-change'; readonly connection_id?: string };
-    readonly answer: { readonly data: { readonly concurrency: number | null; readonly waiting: number; readonly connections: readonly ({ readonly connection_id: string; readonly running: readonly string[]; readonly waiting: number; readonly next: readonly string[] })[] } };
+    readonly answer: { readonly data: { readonly concurrency: number | null; readonly waiting: number; readonly connections: readonly ({ readonly connection_id: string; readonly running: readonly string[]; readonly waiting: number; readonly next: readonly string[] })[]; readonly joining: readonly ({ readonly connection_id: string; readonly run_id: string; readonly webhooks: number; readonly starts_at: string })[] } };
+  };
+  /** Join the webhooks that start runs of a sync. */
+  'PUT /integrations/{uniqueKey}/functions/{name}/debounce': {
+    readonly params: { readonly uniqueKey: string; readonly name: string };
+    readonly body: { readonly debounce: { readonly seconds: number; readonly max_wait_seconds: number; readonly payload: 'last' | 'all' } | null };
+    readonly answer: { readonly data: Function };
   };
   /** Show which functions keep log lines of every level. */
   'GET /logs/keep': {

@@ -159,6 +159,11 @@ export const limits = {
   dryRunMaxMs: 5 * 60_000,
   eventStartByMs: 30_000,
   eventRunMaxMs: 5 * 60_000,
+  /** Of joined webhooks: from one to the next, and from the first on. */
+  debounceMaxMs: 3_600_000,
+  /** Of one run that gets all of them. */
+  webhookBatchMax: 250,
+  webhookBatchBytesMax: 4 * 1024 ** 2,
   /** Of a function that has one, for each connection. */
   concurrencyMax: 100,
   /** Of one function, on one connection. */

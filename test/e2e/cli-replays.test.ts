@@ -74,7 +74,17 @@ describe('runs of a project', () => {
     expect(JSON.parse(ended.out)).toMatchObject({ data: { concurrency: null } });
   });
 
+  it('of webhooks may be joined', async () => {
+    const set = await svc('runs debounce stripe/customers 2 --max-wait 30 --all -e dev --json');
+    const debounce = { seconds: 2, max_wait_seconds: 30, payload: 'all' };
+    expect(JSON.parse(set.out)).toMatchObject({ data: { debounce } });
+    const ended = await svc('runs debounce stripe/customers --off -e dev');
+    expect(ended.out).toBe('stripe/customers: each webhook starts a run\n');
+  });
+
   it.each([
+    'runs debounce stripe/customers -e dev',
+    'runs debounce stripe/customers soon -e dev',
     'runs concurrency customers 1 -e dev',
     'runs concurrency stripe/customers many -e dev',
     'runs replay -e dev',

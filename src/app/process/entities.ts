@@ -24,6 +24,7 @@ import { functionEntity } from '#modules/functions/functions/entity.ts';
 import { runQueueEntity } from '#modules/functions/run-queues/entity.ts';
 import { syncEntity } from '#modules/functions/syncs/entity.ts';
 import { variableEntity } from '#modules/functions/variables/entity.ts';
+import { webhookBatchEntity } from '#modules/functions/webhook-batches/entity.ts';
 import { consumerGroupEntity } from '#modules/operations/consumer-groups/entity.ts';
 import { customProjectionEntity } from '#modules/operations/custom-projections/entity.ts';
 import { projectionEntity } from '#modules/operations/projections/entity.ts';
@@ -48,6 +49,7 @@ export const definitions = {
   sync: syncEntity,
   'action-run': actionRunEntity,
   'run-queue': runQueueEntity,
+  'webhook-batch': webhookBatchEntity,
   checkpoint: checkpointEntity,
   projection: projectionEntity,
   'custom-projection': customProjectionEntity,

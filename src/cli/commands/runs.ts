@@ -22,7 +22,9 @@ const options = {
   ],
   function: ['--function <name>', 'only of this function; replay: a file with other code'],
   day: ['--day <day>', 'replay: the runs of this day (UTC)'],
-  off: ['--off', 'record, concurrency: no longer'],
+  off: ['--off', 'record, concurrency, debounce: no longer'],
+  'max-wait': ['--max-wait <seconds>', 'debounce: the first webhook waits no longer (60)'],
+  all: ['--all', 'debounce: onWebhook gets a list of all webhooks, not the newest one'],
   'dry-run': ['--dry-run', 'revert: only show the changes'],
   yes: ['-y, --yes', 'revert: without asking'],
 } as const satisfies Options;
@@ -45,6 +47,8 @@ export const runs = defineCommand({
       'keep the responses that its runs get for 7 days, sealed, so that they can be replayed',
     'concurrency <integration>/<function> [n]':
       'let each connection have n runs of the function at the same time; without n show what waits',
+    'debounce <integration>/<sync> [seconds]':
+      'join the webhooks of a connection that follow each other within so many seconds to one run',
     'replay [id]':
       'run it again on its recorded responses, without effects, and show the difference; without an id the recorded runs of a --day or a --connection',
     'revert <id>': "revert a run's changes to records: shows them, and asks",
@@ -61,6 +65,7 @@ Examples
   svc runs record crm/contacts -e dev
   svc runs concurrency crm/sync-orders 1 -e dev
   svc runs concurrency crm/sync-orders -e dev
+  svc runs debounce crm/sync-orders 2 --max-wait 30 -e dev
   svc runs replay 0192f0c1-7a3b-7c4d-8e5f-001122334455 -e dev
   svc runs replay --connection acme --function crm/syncs/contacts.ts -e dev
   svc runs revert 0192f0c1-7a3b-7c4d-8e5f-001122334455 -e dev --dry-run`,
@@ -79,10 +84,10 @@ Examples
       await inEnvironment(context, values, (client) => recordCalls(context, client, id, values));
       return;
     }
-    if (word === 'concurrency') {
-      const { runConcurrency } = await import('../run-concurrency.ts');
+    if (word === 'concurrency' || word === 'debounce') {
+      const { settings } = await import('../run-concurrency.ts');
       await inEnvironment(context, values, (client) =>
-        runConcurrency(context, client, positionals, values),
+        settings[word](context, client, positionals, values),
       );
       return;
     }

@@ -101,11 +101,8 @@ export async function openHearingWorld(): Promise<HearingWorld> {
     },
     async set(type, what, body) {
       const name = type === 'sync' ? 'hears' : 'report';
-      await done(
-        'PUT',
-        `/integrations/${integration}/functions/${name}/${what}?type=${type}`,
-        body,
-      );
+      const query = what === 'debounce' ? '' : `?type=${type}`;
+      await done('PUT', `/integrations/${integration}/functions/${name}/${what}${query}`, body);
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };

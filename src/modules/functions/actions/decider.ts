@@ -221,7 +221,7 @@ function evolve(state: ActionRun | null, event: ActionEvent): ActionRun | null {
       if (!state.isAsync && state.isKept !== true) return null;
       const { status, at: endedAt, output } = event;
       const error = event.error && { code: event.error.code, message: event.error.message };
-      const { isHeld: _, ...rest } = state;
+      const { isHeld: _, joined: _read, ...rest } = state;
       return { ...rest, status, endedAt, output, error, runner: null };
     }
     case 'ActionForgotten':

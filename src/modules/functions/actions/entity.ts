@@ -6,6 +6,7 @@ import {
   type EntityRef,
   type PublicMessage,
 } from '#control-plane/entity.ts';
+import { counted } from '#kernel/counted.ts';
 import { joinKey } from '#kernel/ids.ts';
 import { scrub } from '#kernel/scrub.ts';
 import type { Instant } from '#kernel/time.ts';
@@ -21,7 +22,7 @@ import {
 } from '../runs/ledger/events.ts';
 import { action, actionDueAt, kindOf, type ActionCommand } from './decider.ts';
 import type { ActionEvent } from './events.ts';
-import type { ActionRun, CalledKind } from './state.ts';
+import type { ActionRun, CalledKind, JoinedWebhooks } from './state.ts';
 
 export interface ActionRunEntity {
   readonly kind: 'action-run';
@@ -125,7 +126,10 @@ function runStep(event: ActionEvent, subject: ActionRun, { at }: DecisionMeta): 
   switch (event.type) {
     case 'ActionQueued': {
       const started_at = event.isTaken === true ? micros(at) : null;
-      const timeline = event.ahead === undefined ? [] : [waits(subject, event.ahead, at)];
+      const timeline = [
+        ...(event.joined === undefined ? [] : [joins(event.joined, at)]),
+        ...(event.ahead === undefined ? [] : [waits(subject, event.ahead, at)]),
+      ];
       return { ...base, action: 'queued', started_at, timeline };
     }
     case 'ActionAdmitted':
@@ -162,6 +166,13 @@ const waits = (
   at: micros(at),
   what: waitingEntry,
   message: `${concurrency} of its function already run on the connection; ${ahead} wait before it`,
+});
+
+const joins = ({ webhooks }: JoinedWebhooks, at: Instant): RunStep['timeline'][number] => ({
+  ...quietEntry,
+  at: micros(at),
+  what: 'joined',
+  message: counted(webhooks, 'webhook'),
 });
 
 function triggerOf(subject: ActionRun): string {

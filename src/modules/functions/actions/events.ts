@@ -20,6 +20,7 @@ export type ActionBorn = Pick<
   | 'isAsync'
   | 'isKept'
   | 'concurrency'
+  | 'joined'
   | 'depth'
   | 'retriesLeft'
   | 'input'

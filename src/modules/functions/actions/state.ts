@@ -5,6 +5,20 @@ import type { EndStatus } from '../syncs/state.ts';
 /** The kinds of invoked runs: an action, an on-event or on-change function, a sync's `onWebhook`, a dry run. */
 export type CalledKind = 'action' | 'on-event' | 'on-change' | 'webhook' | 'dryrun';
 
+/** The body of a webhook that a run has joined: put under the id of a run of its own, which does not exist. */
+export interface JoinedInput {
+  readonly runId: string;
+  readonly place: BodyPlace;
+}
+
+/** The webhooks of one run. */
+export interface JoinedWebhooks {
+  readonly webhooks: number;
+  /** What `onWebhook` gets: the newest body, or a list of all. */
+  readonly payload: 'last' | 'all';
+  readonly inputs: readonly JoinedInput[];
+}
+
 /**
  * One run of an action, of an on-event or on-change function, or of a sync's `onWebhook`. Scope = that of the connection; path
  * [environment uid, run id]. A synchronous run is deleted when it has finished; an asynchronous one is kept until its
@@ -35,6 +49,8 @@ export interface ActionRun {
   readonly concurrency?: number;
   /** It waits until one of those runs has ended. Absent: it may start. */
   readonly isHeld?: true;
+  /** In place of an input, until it has ended. Absent: it is no run of joined webhooks. */
+  readonly joined?: JoinedWebhooks;
   /** Call depth of actions; 0 = called from outside. */
   readonly depth: number;
   /** Further attempts after a failure; asynchronous runs only. */

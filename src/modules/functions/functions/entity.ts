@@ -3,6 +3,7 @@ import { publishConfig } from '#control-plane/public-message.ts';
 import { integrationRef } from '#modules/connections/integrations/entity.ts';
 import {
   deployedFunction,
+  type Debounce,
   type FunctionCommand,
   type FunctionEvent,
   type DeployedFunction,
@@ -35,6 +36,7 @@ const actions = {
   FunctionDisabled: 'disabled',
   FunctionRecordingSet: 'recording_set',
   FunctionConcurrencySet: 'concurrency_set',
+  FunctionDebounceSet: 'debounce_set',
   FunctionMoved: 'moved',
   FunctionDeleted: 'deleted',
 } as const;
@@ -59,6 +61,12 @@ export const functionEntity: EntityDefinition<FunctionEntity> = {
   })),
 };
 
+export const presentDebounce = ({ waitMs, maxWaitMs, payload }: Debounce) => ({
+  seconds: waitMs / 1000,
+  max_wait_seconds: maxWaitMs / 1000,
+  payload,
+});
+
 /** Without the code, which may contain secrets by mistake. */
 function publicDocument(state: DeployedFunction): Record<string, unknown> {
   const { id, name, kind, version, description, isEnabled, models, contentHash } = state;
@@ -73,6 +81,7 @@ function publicDocument(state: DeployedFunction): Record<string, unknown> {
     enabled: isEnabled,
     record_calls: state.recordsCalls === true,
     concurrency: state.concurrency ?? null,
+    debounce: state.debounce === undefined ? null : presentDebounce(state.debounce),
     models,
     json_schema: state.jsonSchema,
     input_model: inputModel,

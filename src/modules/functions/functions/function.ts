@@ -23,6 +23,16 @@ export const changeSubscriptionOf = ({
   name,
 }: Pick<DeployedFunction, 'integrationKey' | 'name'>): string => `${integrationKey}:${name}`;
 
+/** How webhooks of a connection are joined before they start a run. */
+export interface Debounce {
+  /** Without a further webhook. */
+  readonly waitMs: number;
+  /** From the first webhook on. */
+  readonly maxWaitMs: number;
+  /** What `onWebhook` gets: the body of the newest webhook, or a list of all bodies. */
+  readonly payload: 'last' | 'all';
+}
+
 /** Scope = environment uid; path [environment uid, integration key, kind, name]. */
 export interface DeployedFunction {
   readonly id: number;
@@ -64,6 +74,8 @@ export interface DeployedFunction {
   readonly recordsCalls?: true;
   /** How many of its runs a connection has at the same time. Absent: no limit of its own. Kept over deployments. */
   readonly concurrency?: number;
+  /** Of a sync. Absent: each webhook starts a run. Kept over deployments. */
+  readonly debounce?: Debounce;
   readonly deployedAt: Instant;
 }
 
@@ -91,6 +103,8 @@ export type FunctionEvent =
   | { readonly type: 'FunctionRecordingSet'; readonly recordsCalls: boolean }
   /** Null: no limit. */
   | { readonly type: 'FunctionConcurrencySet'; readonly concurrency: number | null }
+  /** Null: none. */
+  | { readonly type: 'FunctionDebounceSet'; readonly debounce: Debounce | null }
   /** It continues under another integration key. */
   | { readonly type: 'FunctionMoved' }
   | { readonly type: 'FunctionDeleted' };
@@ -98,7 +112,7 @@ export type FunctionEvent =
 /** The part of a function that a deployment sets; the owner sets the rest. */
 export type DeployedParts = Omit<
   DeployedFunction,
-  'id' | 'isEnabled' | 'recordsCalls' | 'concurrency' | 'deployedAt'
+  'id' | 'isEnabled' | 'recordsCalls' | 'concurrency' | 'debounce' | 'deployedAt'
 >;
 
 /** A rename of the integration is `Leave` at the old path and `Arrive` at the new one, decided together. */
@@ -114,6 +128,7 @@ export type FunctionCommand =
   | { readonly type: 'Disable'; readonly at: Instant }
   | { readonly type: 'SetRecording'; readonly recordsCalls: boolean; readonly at: Instant }
   | { readonly type: 'SetConcurrency'; readonly concurrency: number | null; readonly at: Instant }
+  | { readonly type: 'SetDebounce'; readonly debounce: Debounce | null; readonly at: Instant }
   | { readonly type: 'Leave'; readonly at: Instant }
   | { readonly type: 'Arrive'; readonly deployed: DeployedFunction; readonly at: Instant }
   | { readonly type: 'Delete'; readonly at: Instant };
@@ -142,6 +157,11 @@ export const deployedFunction: Decider<DeployedFunction | null, FunctionCommand,
         const before = known(state).concurrency ?? null;
         return before === concurrency ? [] : [{ type: 'FunctionConcurrencySet', concurrency }];
       }
+      case 'SetDebounce': {
+        const { debounce } = command;
+        const isSame = areSame(known(state).debounce ?? null, debounce);
+        return isSame ? [] : [{ type: 'FunctionDebounceSet', debounce }];
+      }
       case 'Leave':
         return state === null ? [] : [{ type: 'FunctionMoved' }];
       case 'Delete':
@@ -161,6 +181,8 @@ export const deployedFunction: Decider<DeployedFunction | null, FunctionCommand,
         return state === null ? null : withRecording(state, event.recordsCalls);
       case 'FunctionConcurrencySet':
         return state === null ? null : withConcurrency(state, event.concurrency);
+      case 'FunctionDebounceSet':
+        return state === null ? null : withDebounce(state, event.debounce);
       case 'FunctionMoved':
       case 'FunctionDeleted':
         return null;
@@ -176,6 +198,16 @@ function withRecording(state: DeployedFunction, recordsCalls: boolean): Deployed
 function withConcurrency(state: DeployedFunction, concurrency: number | null): DeployedFunction {
   const { concurrency: _before, ...rest } = state;
   return concurrency === null ? rest : { ...rest, concurrency };
+}
+
+const areSame = (one: Debounce | null, other: Debounce | null): boolean =>
+  one?.waitMs === other?.waitMs &&
+  one?.maxWaitMs === other?.maxWaitMs &&
+  one?.payload === other?.payload;
+
+function withDebounce(state: DeployedFunction, debounce: Debounce | null): DeployedFunction {
+  const { debounce: _before, ...rest } = state;
+  return debounce === null ? rest : { ...rest, debounce };
 }
 
 /** The same content emits no event; other content keeps the number and what was set of the function. */
@@ -197,6 +229,7 @@ function deployed(
     isEnabled,
     ...(state?.recordsCalls === true ? { recordsCalls: true as const } : {}),
     ...(state?.concurrency === undefined ? {} : { concurrency: state.concurrency }),
+    ...(state?.debounce === undefined ? {} : { debounce: state.debounce }),
   };
   return [{ type: 'FunctionDeployed', deployed: { ...parts, ...kept, deployedAt: at } }];
 }

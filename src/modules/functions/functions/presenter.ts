@@ -4,6 +4,7 @@ import { representation, type DeepReadonly } from '#http/representation.ts';
 import { data, timestamp } from '#http/responses.ts';
 import { isJsonObject, type Json, type JsonObject } from '#kernel/stable-json.ts';
 import { isoMillis } from '#kernel/time.ts';
+import { presentDebounce } from './entity.ts';
 import {
   changeSubscriptionOf,
   functionKinds,
@@ -22,6 +23,15 @@ const isKind =
 const isTyped = isKind('sync', 'action');
 const isSync = isKind('sync');
 const isOnChange = isKind('on-change');
+
+/** How webhooks are joined. */
+export const debounceFields = {
+  seconds: z.number().describe('The run starts so long after the last webhook.'),
+  max_wait_seconds: z.number().describe('And at the latest so long after the first one.'),
+  payload: z
+    .enum(['last', 'all'])
+    .describe('What `onWebhook` gets: the body of the newest webhook, or a list of all bodies.'),
+};
 
 /** Without fields that the kind does not have. */
 const rows = {
@@ -49,6 +59,15 @@ const rows = {
         'How many of its runs a connection has at the same time; null: no limit of its own.',
       ),
     ({ concurrency }: DeployedFunction) => concurrency ?? null,
+  ],
+  debounce: [
+    z
+      .strictObject(debounceFields)
+      .nullable()
+      .optional()
+      .describe('How webhooks are joined that start runs of a sync; null: they are not.'),
+    (one: DeployedFunction) =>
+      isSync(one) ? (one.debounce === undefined ? null : presentDebounce(one.debounce)) : undefined,
   ],
   last_deployed: [
     timestamp.describe('Time of the last deployment (RFC 3339).'),

@@ -9,6 +9,7 @@ import { isoMillis } from '#kernel/time.ts';
 import { listIntegrations, requireIntegration } from '#modules/connections/integrations/queries.ts';
 import { runQueueRoutes } from '../run-queues/routes.ts';
 import { defineRoute, type ReleaseSettings } from '../services.ts';
+import { webhookBatchRoutes } from '../webhook-batches/routes.ts';
 import { compileSource } from './compile-source.ts';
 import { deployBody, previewBody } from './deploy-body.ts';
 import { dryRunRoutes } from './dry-run-routes.ts';
@@ -344,6 +345,7 @@ export const functionRoutes: readonly AnyRoute[] = [
   ...dryRunRoutes,
   ...replayRoutes,
   ...runQueueRoutes,
+  ...webhookBatchRoutes,
   ...keptLogRoutes,
   previewRoute,
   deployRoute,

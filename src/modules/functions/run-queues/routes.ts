@@ -2,14 +2,16 @@ import { z } from 'zod';
 import type { AnyRoute } from '#http/define-route.ts';
 import { connectionId, functionName, integrationKey } from '#http/fields.ts';
 import { askOptions } from '#http/options.ts';
-import { data, json } from '#http/responses.ts';
+import { data, json, timestamp } from '#http/responses.ts';
 import { limits } from '#kernel/limits.ts';
+import { isoMillis } from '#kernel/time.ts';
 import { requireConnectionNamed } from '#modules/connections/connections/known-connections.ts';
 import { functionRef } from '../functions/entity.ts';
 import { functionKinds } from '../functions/function.ts';
 import { oneFunctionShape, presentFunction } from '../functions/presenter.ts';
 import { requireFunction } from '../functions/queries.ts';
 import { defineRoute } from '../services.ts';
+import { webhookBatchEntity } from '../webhook-batches/entity.ts';
 import { runQueueEntity } from './entity.ts';
 
 const params = z.strictObject({
@@ -73,6 +75,16 @@ const queueShape = data(
         }),
       )
       .describe('Connections with such runs, those with the most waiting ones first; at most 100.'),
+    joining: z
+      .array(
+        z.strictObject({
+          connection_id: z.string(),
+          run_id: z.string().describe('Id of the run that they start.'),
+          webhooks: z.int().describe('Number of webhooks that are joined.'),
+          starts_at: timestamp.describe('When the run is queued, unless another webhook arrives.'),
+        }),
+      )
+      .describe('Webhooks of a sync with a debounce that wait for further ones; at most 100.'),
   }),
 );
 
@@ -81,7 +93,8 @@ const queueRoute = defineRoute({
   path: '/integrations/{uniqueKey}/functions/{name}/queue',
   credential: 'environment',
   scopes: ['environment:logs:read'],
-  summary: 'Get the runs of a function that wait because of its concurrency.',
+  summary: 'Get what waits for runs of a function.',
+  description: 'Runs that wait because of its concurrency, and webhooks that wait to be joined.',
   params,
   query: z.strictObject({
     type,
@@ -112,6 +125,16 @@ const queueRoute = defineRoute({
             waiting: state.waiting.length,
             next: state.waiting.slice(0, shownMax),
           })),
+          joining: control.view
+            .list(webhookBatchEntity, [environmentUid, uniqueKey, ...ofConnection])
+            .filter(({ ref }) => fn.kind === 'sync' && ref.path[3] === name)
+            .slice(0, shownMax)
+            .map(({ ref, state }) => ({
+              connection_id: ref.path[2] ?? '',
+              run_id: state.run.runId,
+              webhooks: state.webhooks,
+              starts_at: isoMillis(state.dueAt),
+            })),
         },
       },
     };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ControlPlane } from '#control-plane/control-plane.ts';
 import type { PublicMessage } from '#control-plane/entity.ts';
 import type { Publisher } from '#control-plane/publisher.ts';
+import { counted } from '#kernel/counted.ts';
 import { GatewayError } from '#kernel/errors.ts';
 import { joinKey, uuidV5 } from '#kernel/ids.ts';
 import { textAt } from '#kernel/json-path.ts';
@@ -64,13 +65,14 @@ export async function applyVerdict(
   const forwards = await forwardsOf(deps, receiver, originId, verdict, stored.request.headers);
   if (forwards.length > 0) await deps.publisher.publish(forwards, 'system');
   const runs = runsOf(deps.control, receiver.integration, originId, verdict.events);
-  await Promise.all(
+  const queued = await Promise.all(
     runs.map(({ runId, ...run }) => deps.runs.queueWebhook({ ...run, actor: 'system' }, runId)),
   );
+  const runIds = [...new Set(queued)];
   const disposition = isAgain ? 'reprocessed' : verdict.isMatched ? 'accepted' : 'unmatched';
-  await conclude({ disposition, run_ids: runs.map(({ runId }) => runId) });
+  await conclude({ disposition, run_ids: runIds });
   if (disposition === 'unmatched') logged('success', 'The webhook is of no connection');
-  else logged('success', `The webhook started ${runs.length} runs`);
+  else logged('success', `The webhook is in ${counted(runIds.length, 'run')}`);
 }
 
 /** The key that identifies repeats of the delivery; null when repeats cannot be distinguished from other deliveries. */

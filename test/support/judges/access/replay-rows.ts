@@ -19,6 +19,12 @@ export const replayRows: readonly Row[] = [
     }),
   ),
   row(
+    'PUT /integrations/{uniqueKey}/functions/{name}/debounce',
+    K('deploy'),
+    400,
+    ({ shared, sync }) => ({ path: `/integrations/${shared}/functions/${sync}/debounce` }),
+  ),
+  row(
     'GET /integrations/{uniqueKey}/functions/{name}/queue',
     K('logs:read'),
     200,

@@ -115,8 +115,11 @@ export interface RunsClient {
    * Resolves when it has finished, with any outcome.
    */
   runEventOnce(request: EventRequest, runId: string, signal: AbortSignal): Promise<void>;
-  /** Queues what the sync does with the webhook, once for each `runId`. */
-  queueWebhook(request: WebhookRequest, runId: string): Promise<void>;
+  /**
+   * Queues what the sync does with the webhook, once for each `runId`, or joins it to other webhooks. Resolves with the id
+   * of the run.
+   */
+  queueWebhook(request: WebhookRequest, runId: string): Promise<string>;
   /**
    * Runs an on-change function, once for each `runId`, and resolves with the run that has ended, in any way.
    * @throws the signal's reason

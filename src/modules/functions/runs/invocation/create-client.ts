@@ -17,8 +17,15 @@ import { requireFunction } from '../../functions/queries.ts';
 import { actorOf, type Attempt, type BodyPlace, type RunChanged } from '../ledger/events.ts';
 import type { DryRunOrder } from '../runtime/dry-run-calls.ts';
 import type { ReplayOrder } from '../runtime/replay-calls.ts';
-import type { ActionRequest, ChangesRequest, EventRequest, RunsClient } from './client.ts';
+import type {
+  ActionRequest,
+  ChangesRequest,
+  EventRequest,
+  RunsClient,
+  WebhookRequest,
+} from './client.ts';
 import type { DirectRuns, TakenRun } from './direct-runs.ts';
+import { joinWebhook } from './join-webhook.ts';
 import type { BodyOwner, PayloadStore } from './payload-store.ts';
 import { requireRecording } from './recordings.ts';
 import type { RunCompletions } from './run-completions.ts';
@@ -93,11 +100,7 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
       await endOf(deps.control, actionRunPath(request.connection.environmentUid, runId), signal);
     },
 
-    async queueWebhook({ connection, fn, payload, actor }, runId) {
-      const { name, models } = fn;
-      const called = { connection, fn, kind: 'webhook', name, models, actor } as const;
-      await queue(deps, { ...called, input: payload }, { runId, isAsync: true });
-    },
+    queueWebhook: (request, runId) => queueWebhook(deps, request, runId),
 
     runChanges: (request, runId, signal) => runOnChanges(deps, request, runId, signal),
 
@@ -116,6 +119,19 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
       return readEnd(deps.payloads, { runId, environmentUid, connectionUid }, output, error);
     },
   };
+}
+
+async function queueWebhook(
+  deps: RunsClientDeps,
+  request: WebhookRequest,
+  runId: string,
+): Promise<string> {
+  const { connection, fn, payload, actor } = request;
+  if (fn.debounce !== undefined) return joinWebhook(deps, request, fn.debounce, runId);
+  const { name, models } = fn;
+  const called = { connection, fn, kind: 'webhook', name, models, actor } as const;
+  await queue(deps, { ...called, input: payload }, { runId, isAsync: true });
+  return runId;
 }
 
 const eventOfOrder = (order: DryRunOrder | ReplayOrder): string =>

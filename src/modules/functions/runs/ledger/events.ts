@@ -22,7 +22,7 @@ export type BodyPlace = { readonly partition: number; readonly offset: number };
  * One step of a run. Fields that do not apply are null. `what`: `request` (method, path, status, duration_ms), `save`,
  * `update`, `delete` (model, count), `track_deletes_start`, `track_deletes_end` (model, count), `checkpoint_saved`
  * (message), `checkpoint_cleared`, `log` (level, message), `recorded` (count of calls,
- * message: bytes), `waiting` (message), `truncated`: the rest is omitted. An open set.
+ * message: bytes), `joined` (message), `waiting` (message), `truncated`: the rest is omitted. An open set.
  */
 export type TimelineEntry = values.TimelineEntry;
 

@@ -37,7 +37,7 @@ import {
   type Release,
   LoadLimit,
 } from './fair-limiter.ts';
-import { inputOf, onLog, invokeRun } from './invoked-run.ts';
+import { inputOf, joinedInput, onLog, invokeRun } from './invoked-run.ts';
 import { refOfSync, runSync } from './sync-run.ts';
 
 /** Per process. Each kind has its own slots, so that a flood of one does not block others. */
@@ -189,7 +189,11 @@ class FunctionRunner implements RunTaker {
         signal,
       );
       const closing = this.#closing.signal;
-      const supplied = { input, depth: run?.depth ?? 0, keepBody: onLog(deps, attempt, closing) };
+      const supplied = {
+        input: run?.joined === undefined ? input : joinedInput(deps, attempt, run.joined),
+        depth: run?.depth ?? 0,
+        keepBody: onLog(deps, attempt, closing),
+      };
       return async () => {
         await invokeRun(deps, attempt, supplied, abort, closing);
       };

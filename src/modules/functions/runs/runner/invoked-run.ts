@@ -9,6 +9,7 @@ import type { Stream } from '#modules/records/model/stream.ts';
 import type { Operation, OperationType } from '#ports/operation-log.ts';
 import { actionRunRef, type ActionRunEntity } from '../../actions/entity.ts';
 import { outputJson } from '../../actions/output.ts';
+import type { JoinedWebhooks } from '../../actions/state.ts';
 import { functionTypeOf, type DeployedFunction } from '../../functions/function.ts';
 import { streamOf } from '../../syncs/reconcile.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
@@ -38,6 +39,26 @@ import { refOfSync } from './sync-run.ts';
 /** The input as JSON text; undefined when the caller sent none. Read while the owner decides on the start. */
 export async function inputOf(deps: RunDeps, attempt: Attempt): Promise<string | undefined> {
   return attempt.input === null ? undefined : deps.payloads.get(attempt, 'input', attempt.input);
+}
+
+/** How many bodies of joined webhooks are read at the same time. */
+const readsMax = 16;
+
+/** The payload of joined webhooks as JSON text: the newest body, or a list of all. */
+export async function joinedInput(
+  deps: RunDeps,
+  attempt: Attempt,
+  { payload, inputs }: JoinedWebhooks,
+): Promise<string> {
+  const bodies: string[] = [];
+  for (let at = 0; at < inputs.length; at += readsMax) {
+    const some = inputs.slice(at, at + readsMax).map(({ runId, place }) => {
+      const { environmentUid, connectionUid } = attempt;
+      return deps.payloads.get({ runId, environmentUid, connectionUid }, 'input', place);
+    });
+    bodies.push(...(await Promise.all(some)));
+  }
+  return payload === 'last' ? (bodies.at(-1) ?? 'null') : `[${bodies.join(',')}]`;
 }
 
 /** Position of the body of an outcome, and its keyed hash. */
