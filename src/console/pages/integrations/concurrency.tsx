@@ -48,6 +48,14 @@ export function Concurrency({ integration, shown }: ConcurrencyProps): JSX.Eleme
   );
 }
 
+/** When joined webhooks start a run, and what it gets. */
+export const debounceText = ({
+  seconds,
+  max_wait_seconds: longest,
+  payload,
+}: NonNullable<ConcurrencyProps['shown']['debounce']>): string =>
+  `A run starts ${seconds} s after the last one, at most ${longest} s after the first, with ${payload === 'all' ? 'all of them' : 'the newest'}`;
+
 function Waiting({ integration, shown }: ConcurrencyProps): JSX.Element {
   const query = useRead('GET /integrations/{uniqueKey}/functions/{name}/queue', {
     params: { uniqueKey: integration, name: shown.name },

@@ -18,7 +18,7 @@ import { useAccess } from '../../session/context.tsx';
 import { LoadedState } from '../../shell/loaded.tsx';
 import { OpenLink } from '../../shell/open-link.tsx';
 import { LogOf } from '../logs/logs.tsx';
-import { Concurrency } from './concurrency.tsx';
+import { Concurrency, debounceText } from './concurrency.tsx';
 
 type Function_ = Answer<'GET /integrations/{uniqueKey}/functions'>['data'][number];
 
@@ -128,6 +128,7 @@ function FunctionDrawer({ integration, shown, onClose }: FunctionDrawerProps): J
                     'Runs at the same time',
                     <Concurrency key="concurrency" integration={integration} shown={shown} />,
                   ],
+                  ['Joined webhooks', shown.debounce && debounceText(shown.debounce)],
                   ['Log lines', <KeptLogs key="logs" integration={integration} shown={shown} />],
                   ['Calls', <RecordedCalls key="calls" integration={integration} shown={shown} />],
                 ]}
