@@ -2,6 +2,7 @@
    a test looks into any answer */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { daysLater } from '#test/support/processes/days-later.ts';
+import { isOnServices } from '#test/support/processes/deployment.ts';
 import { eventually, succeeded } from '#test/support/worlds/crm-world.ts';
 import {
   integration,
@@ -43,7 +44,8 @@ const endedRunsOf = (id: string): Promise<readonly Run[]> =>
 async function burst(id: string, from: number, count: number): Promise<void> {
   const senders = Array.from({ length: 20 }, async (_, sender) => {
     for (let n = from + sender; n < from + count; n += 20) {
-      const { status } = await hearing.send(id, n);
+      const { nodes } = hearing;
+      const { status } = await hearing.send(id, n, nodes[sender % nodes.length]);
       expect(status).toBe(200);
     }
   });
@@ -99,7 +101,7 @@ describe('a burst of webhooks of one connection', () => {
     const { gateway } = hearing.world;
     gateway.process.kill('SIGKILL');
     await gateway.exited;
-    await hearing.world.restart(undefined, daysLater(2 / (24 * 60)));
+    await hearing.world.restart(undefined, isOnServices() ? {} : daysLater(2 / (24 * 60)));
     await eventually(
       () => Promise.resolve(numbers('killed').toSorted((a, b) => a - b)),
       (heard) => heard.length === 40,

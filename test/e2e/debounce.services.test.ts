@@ -1,0 +1,2 @@
+import '#test/support/processes/with-services.ts';
+import './debounce.test.ts';
