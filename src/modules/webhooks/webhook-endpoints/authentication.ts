@@ -51,15 +51,18 @@ const clientAuthentication = z
   .enum(clientAuthentications)
   .describe('Whether id and secret are sent in a Basic header or in the form.');
 
+const clientIdText = 'Id of the client at the token URL.';
+const audienceText = 'What the tokens are for, of servers that ask for it; null: not sent.';
+
 /** The client of a request of the API. */
 export const oauthShape = z
   .strictObject({
     token_url: tokenUrl.refine(hasNoUser, 'Send id and secret in client_id and client_secret.'),
-    client_id: visible(255),
+    client_id: visible(255).describe(clientIdText),
     client_secret: visible(2_048).describe('Stored sealed, and never shown.'),
     client_authentication: clientAuthentication.default('basic'),
     scopes: z.array(scope).max(scopesMax).default([]),
-    audience: visible(2_048).nullable().default(null),
+    audience: visible(2_048).nullable().default(null).describe(audienceText),
   })
   .transform((input): OAuthClient => ({
     tokenUrl: input.token_url,
@@ -96,16 +99,16 @@ export const certificateShape = z
 
 export const shownOauthShape = z.strictObject({
   token_url: tokenUrl,
-  client_id: z.string(),
+  client_id: z.string().describe(clientIdText),
   client_authentication: clientAuthentication,
   scopes: z.array(z.string()),
-  audience: z.string().nullable(),
+  audience: z.string().nullable().describe(audienceText),
 });
 
 export const shownCertificateShape = z.strictObject({
   subject: z.string().describe('Whose certificate it is, such as `CN=svc`.'),
-  fingerprint_sha256: z.string(),
-  valid_until: timestamp,
+  fingerprint_sha256: z.string().describe('SHA-256 of the certificate, in hex with colons.'),
+  valid_until: timestamp.describe('When the certificate expires.'),
 });
 
 /** Without the secret. */
