@@ -135,6 +135,16 @@ export function projectionStoreContract(
       await expect(store.command('OPTIMIZE TABLE nowhere')).rejects.toMatchObject(failed);
     });
 
+    it('answers with nothing of a statement that failed on its way', async () => {
+      const late = 'SELECT toString(number), throwIf(number = 500000) FROM numbers(1000000)';
+      await expect(store.queryRows(late, {}, 'heavy')).rejects.toThrow();
+      expect(await store.queryRows('SELECT 1 AS one', {}, 'heavy')).toEqual([{ one: 1 }]);
+      await expect(store.queryBinary(late, {}, 'heavy')).rejects.toThrow();
+      expect(await store.queryBinary('SELECT toUInt8(7)', {}, 'heavy')).toEqual(Buffer.of(7));
+      await expect(store.command(late, { queryClass: 'heavy' })).rejects.toThrow();
+      expect(await store.queryRows('SELECT 1 AS one', {}, 'heavy')).toEqual([{ one: 1 }]);
+    });
+
     it('takes parameters of every kind', async () => {
       const [row] = await store.queryRows<Record<string, unknown>>(
         `SELECT {a:String} AS a, {b:UInt64} AS b, {c:Bool} AS c, {d:Array(String)} AS d, {e:Int64} AS e`,

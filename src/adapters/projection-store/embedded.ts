@@ -1,5 +1,6 @@
 import type { ClickHouseClientConfigOptions } from '@clickhouse/client';
 import { createClient } from '@clickhouse/client';
+import type { SqlParams } from '#ports/projection-store.ts';
 import type { ConnectionSettings } from './caller-query.ts';
 import { drain, settingsOf, connectionSettings, type Connection } from './connection.ts';
 import { runStatement } from './statements.ts';
@@ -30,18 +31,37 @@ export async function openEmbedded(path: string): Promise<Connection> {
   // It implements the client's interface, but with another copy of the same types.
   type EngineConnection = NonNullable<ClickHouseClientConfigOptions['connection']>;
   const client = createClient({ connection: connection as unknown as EngineConnection });
+  const send = async (query: string, params?: SqlParams): Promise<Buffer> => {
+    const answer = await client.exec({
+      query,
+      ...(params === undefined ? {} : { query_params: connectionSettings(params) }),
+    });
+    return drain(answer.stream);
+  };
+  let hasRest = false;
+  /** The engine puts what a failed statement has answered before the answer of the next one, whose rows it would be. */
+  const discardRest = async (): Promise<void> => {
+    if (!hasRest) return;
+    await send('SELECT 1 FORMAT Null');
+    hasRest = false;
+  };
+  const afterRest = <T>(statement: () => Promise<T>): Promise<T> =>
+    runStatement(async () => {
+      await discardRest();
+      try {
+        return await statement();
+      } catch (error) {
+        hasRest = true;
+        // Where this fails, the next statement tries it again before it is sent.
+        await discardRest().catch(() => undefined);
+        throw error;
+      }
+    });
   return {
-    run: (query, { params } = {}) =>
-      runStatement(async () => {
-        const answer = await client.exec({
-          query,
-          ...(params === undefined ? {} : { query_params: connectionSettings(params) }),
-        });
-        return drain(answer.stream);
-      }),
+    run: (query, { params } = {}) => afterRest(() => send(query, params)),
     // The client's own insert would convert the bytes to a string and back.
     insert: (insert) =>
-      runStatement(async () => {
+      afterRest(async () => {
         await connection.chdb.rawInsert({
           table: insert.table,
           columns: [...insert.columns],
