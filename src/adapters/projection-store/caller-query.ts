@@ -1,6 +1,6 @@
 import { GatewayError } from '#kernel/errors.ts';
 import type { CallerFormat, CallerLimits, CallerQuery } from '#ports/projection-store.ts';
-import { checkNames, checkTree, lacksTable, refused } from './caller-syntax.ts';
+import { checkNames, checkTree, refused } from './caller-syntax.ts';
 import type { Connection } from './connection.ts';
 import { engineCode } from './engine-errors.ts';
 
@@ -20,6 +20,8 @@ export function callerSettings(limits: CallerLimits): ConnectionSettings {
     max_result_bytes: limits.resultBytes,
     result_overflow_mode: 'throw',
     max_threads: 1,
+    // The order of the query is that of the answer, although it is read as a subquery.
+    query_plan_remove_redundant_sorting: 0,
     max_block_size: 8192,
     max_parsing_threads: 1,
     output_format_parallel_formatting: 0,
@@ -60,15 +62,23 @@ export async function checkedOn(connection: Connection, query: CallerQuery): Pro
     checkNames(formatted);
     const tree = linesOf(await connection.run(`EXPLAIN AST SELECT * FROM (${formatted})`));
     checkTree(tree);
-    // The engine ignores the limits of a SELECT without a table.
-    return lacksTable(tree) ? `SELECT * FROM (${formatted})` : formatted;
+    return formatted;
   } catch (error) {
     throw callerErrorOf(error, query.limits);
   }
 }
 
 /**
- * The rows of a checked query. The engine counts what it has in memory, where the same text in each row takes no place.
+ * Ends a query whose rows so far are larger than the result may be, before they are written. The engine's own limits count
+ * what it has in memory, where the same text in each row takes no place, and ignore a SELECT without a table. Callers cannot
+ * name `throwIf`.
+ */
+const countedAs = (checked: string, { resultBytes }: CallerLimits): string =>
+  `SELECT * FROM (${checked}) QUALIFY NOT throwIf(
+    sum(byteSize(*)) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) > ${resultBytes})`;
+
+/**
+ * The rows of a checked query, whose escaped text may be larger than they are.
  * @throws as `CallerQueries.runCallerQuery`
  */
 export async function runOn(
@@ -77,7 +87,7 @@ export async function runOn(
   { format, limits }: CallerQuery,
 ): Promise<Buffer> {
   try {
-    const result = await connection.run(`${checked} FORMAT ${formats[format]}`);
+    const result = await connection.run(`${countedAs(checked, limits)} FORMAT ${formats[format]}`);
     if (result.length <= limits.resultBytes) return result;
   } catch (error) {
     throw callerErrorOf(error, limits);
@@ -114,6 +124,7 @@ const limitOf: Readonly<Record<string, (limits: CallerLimits) => readonly [strin
     `It needed more than ${Math.round(memoryBytes / 1024 ** 2)} MiB of memory`,
     'Read less: add a condition, name fewer columns, or group by fewer values.',
   ],
+  '395': (limits) => tooLarge(limits),
   '396': (limits) => tooLarge(limits),
 };
 

@@ -20,28 +20,6 @@ export function checkTree(lines: readonly string[]): void {
   }
 }
 
-/** What stands between a query and the SELECTs that it combines. */
-const combining = new Set(['SelectWithUnionQuery', 'SelectIntersectExceptQuery', 'ExpressionList']);
-
-/** Whether a SELECT of the query itself has no FROM. @param lines of the tree in which the query is the first subquery */
-export function lacksTable(lines: readonly string[]): boolean {
-  const kinds: string[] = [];
-  let start = Infinity;
-  let selects = 0;
-  for (const line of lines) {
-    const { depth, kind } = nodeOf(line) ?? { depth: 0, kind: '' };
-    kinds.length = depth;
-    const between = kinds.slice(start);
-    if (kind === 'SelectQuery' && between.every((one) => combining.has(one))) selects += 1;
-    const isOfSelect =
-      between.pop() === 'SelectQuery' && between.every((one) => combining.has(one));
-    if (kind === 'TablesInSelectQuery' && isOfSelect) selects -= 1;
-    kinds.push(kind);
-    if (kind === 'Subquery') start = Math.min(start, depth + 1);
-  }
-  return selects > 0;
-}
-
 /** Strings, and names in quotes, as the engine writes them. */
 const quoted = /'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/gs;
 

@@ -103,6 +103,26 @@ describe.each(Object.entries(stores))('a hostile query, %s', (_, open) => {
   ])('returns no more bytes than it may: %s', async (_what, sql) => {
     expect((await errorOf(sql, { resultBytes: 500_000 })).code).toBe('sql_limit');
   });
+
+  it.each([
+    ['one text', `repeat('x', 10000)`],
+    ['one text of a dictionary', `toLowCardinality(repeat('x', 10000))`],
+    ['a text of the views', 'repeat(model, 10000)'],
+  ])('is ended before an answer of 10 GB is written: %s', async (_what, text) => {
+    const before = process.memoryUsage.rss();
+    const sql = `SELECT ${text} FROM numbers(1000000) AS n, (SELECT model FROM v_records LIMIT 1) AS r`;
+    expect(await errorOf(sql, { rows: 1_000_000 })).toMatchObject({ code: 'sql_limit' });
+    expect(process.memoryUsage.rss() - before).toBeLessThan(2 * 1024 ** 3);
+  });
+
+  it('keeps the order of many rows', async () => {
+    const sql = 'SELECT number AS n FROM numbers(300000) ORDER BY n DESC';
+    const answer = JSON.parse(await askSql(store, own, sql, { rows: 300_000 })) as {
+      readonly data: readonly (readonly [string])[];
+    };
+    expect(answer.data.length).toBe(300_000);
+    expect(answer.data.findIndex(([n], at) => Number(n) !== 299_999 - at)).toBe(-1);
+  });
 });
 
 const doubled = (count: number): string =>
