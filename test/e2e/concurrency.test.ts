@@ -46,7 +46,7 @@ describe('the concurrency of a function', () => {
     const headers = { 'provider-config-key': integration, 'connection-id': 'calls' };
     await hearing.connect('calls');
     await hearing.set('action', 'concurrency', { concurrency: 2 });
-    upstream.delayMs = 1_000;
+    const release = upstream.hold();
     const calls = Array.from({ length: 8 }, (_, n) =>
       world.gateway.call('POST', '/action/trigger', {
         headers,
@@ -55,7 +55,7 @@ describe('the concurrency of a function', () => {
     );
     const queue = await eventually(
       () => queueOf('action', 'report'),
-      ({ waiting }) => waiting >= 4,
+      ({ waiting }) => waiting === 6,
     );
     expect(queue.concurrency).toBe(2);
     expect(queue.connections).toMatchObject([{ connection_id: 'calls' }]);
@@ -63,14 +63,15 @@ describe('the concurrency of a function', () => {
     const { next = [] } = queue.connections[0] ?? {};
     const waiting = await eventually(
       () => runsOf('report', '&status=queued'),
-      (all) => all.some(({ waiting: wait }) => wait !== null),
+      (all) => all.filter(({ waiting: wait }) => wait !== null).length === 6,
     );
-    for (const { id, waiting: wait } of waiting.filter((one) => one.waiting !== null)) {
+    for (const { id, waiting: wait } of waiting) {
       expect(next).toContain(id);
       expect(wait).toMatchObject({ concurrency: 2 });
     }
     const metrics = await world.gateway.call('GET', '/metrics', { key: world.gateway.accountKey });
     expect(metrics.body).toMatch(/^svc_runs_held [1-9]/m);
+    release();
     for (const answer of await Promise.all(calls)) succeeded(answer);
     expect(upstream.at('/reported/calls').most).toBe(2);
     expect(heard('/reported/calls').toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
@@ -86,7 +87,7 @@ describe('the concurrency of a function', () => {
     const { upstream, world } = hearing;
     const headers = { 'provider-config-key': integration, 'connection-id': 'calls' };
     await hearing.set('action', 'concurrency', { concurrency: 1 });
-    upstream.delayMs = 3_000;
+    const release = upstream.hold();
     const call = (n: number) =>
       world.gateway.call('POST', '/action/trigger', {
         headers,
@@ -104,6 +105,7 @@ describe('the concurrency of a function', () => {
     );
     succeeded(await world.gateway.call('POST', `/runs/${connections[0]?.next[0]}/cancel`));
     expect((await second).body.error.code).toBe('script_aborted');
+    release();
     succeeded(await first);
     expect(await queueOf('action', 'report')).toMatchObject({ waiting: 0, connections: [] });
     await hearing.set('action', 'concurrency', { concurrency: null });

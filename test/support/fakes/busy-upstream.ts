@@ -18,6 +18,7 @@ export class PathUse {
 export class BusyUpstream implements AsyncDisposable {
   /** How long a response takes. */
   delayMs = 50;
+  #released: Promise<unknown> = Promise.resolve();
   readonly #uses = new Map<string, PathUse>();
   readonly #server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     void this.#respond(request, response);
@@ -30,6 +31,13 @@ export class BusyUpstream implements AsyncDisposable {
       this.#uses.set(path, use);
     }
     return use;
+  }
+
+  /** No request is answered until what this returns is called. */
+  hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    this.#released = promise;
+    return () => resolve(undefined);
   }
 
   get url(): string {
@@ -58,7 +66,7 @@ export class BusyUpstream implements AsyncDisposable {
     });
     const text = Buffer.concat((await request.toArray()) as Buffer[]).toString();
     use.bodies.push(text === '' ? null : JSON.parse(text));
-    await wait(this.delayMs);
+    await Promise.all([wait(this.delayMs), this.#released]);
     if (response.destroyed) return;
     hasResponded = true;
     response.writeHead(200, { 'content-type': 'application/json' });
