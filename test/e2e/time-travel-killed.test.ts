@@ -38,14 +38,20 @@ it('a run whose process was killed is replayed identically on the recording of i
   // The run of a lost process is taken over a minute after its last heartbeat.
   await world.restart(undefined, daysLater(2 / (24 * 60)));
   const [{ id }] = await eventually(runs, ([run]) => run?.status === 'succeeded');
-  const { data: run } = await read(`/runs/${id}`);
-  expect(run.attempt).toBe(2);
-  const notes = run.timeline.filter(({ what }: { what: string }) => what === 'recorded');
+  expect((await read(`/runs/${id}`)).data.attempt).toBe(2);
+  // The timeline is sent in the background.
+  const notes = await eventually(
+    async (): Promise<{ readonly attempt: number; readonly count: number }[]> =>
+      (await read(`/runs/${id}`)).data.timeline.filter(
+        ({ what }: { what: string }) => what === 'recorded',
+      ),
+    (all) => all.length > 0,
+  );
   expect(notes).toMatchObject([{ attempt: 2 }]);
 
   const asked = crm.account.asked.length;
   const begun = succeeded(await world.gateway.call('POST', `/runs/${id}/replays`, { body: {} }));
-  expect(begun).toMatchObject({ attempt: 2, same_code: true, recorded_calls: notes[0].count });
+  expect(begun).toMatchObject({ attempt: 2, same_code: true, recorded_calls: notes[0]?.count });
   const { error, result } = await eventually(
     () => read(`/functions/dryruns/${begun.id}`),
     ({ completed_at: at }) => at !== undefined,

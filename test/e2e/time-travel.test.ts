@@ -117,10 +117,16 @@ describe('a run whose calls were recorded', () => {
       logs: { only_recorded: [], only_replayed: [] },
     });
     expect(await outside(crm)).toEqual(before);
-    const { data: shown } = succeeded(await call('GET', `/runs/${run.id}`));
-    const notes = shown.timeline.filter(({ what }: { what: string }) => what === 'recorded');
+    // The timeline is sent in the background.
+    const notes = await eventually(
+      async (): Promise<{ readonly count: number; readonly message: string }[]> =>
+        succeeded(await call('GET', `/runs/${run.id}`)).data.timeline.filter(
+          ({ what }: { what: string }) => what === 'recorded',
+        ),
+      (all) => all.length > 0,
+    );
     expect(notes).toMatchObject([{ count: begun.recorded_calls }]);
-    expect(notes[0].message).toContain(`${begun.recorded_bytes} bytes`);
+    expect(notes[0]?.message).toContain(`${begun.recorded_bytes} bytes`);
   });
 
   it('names a request that has no recorded response', async () => {
