@@ -109,6 +109,15 @@ describe('a process for each role', () => {
     const sync = { headers: { traceparent: callers.sync }, body };
     succeeded(await world.gateway.call('POST', '/sync/trigger', sync));
     await crm.webhook('contacts', runs + 1);
+    // The last of its spans: the log of the webhook is in the tables.
+    const search = { types: ['webhook:sync'], states: ['success'], limit: 100 };
+    await eventually(
+      async () =>
+        succeeded(await world.gateway.call('POST', '/logs/operations', { body: search })) as {
+          readonly data: unknown[];
+        },
+      ({ data }) => data.length >= world.receiver.received.length,
+    );
   });
 
   it('stops each with 0', async () => {
