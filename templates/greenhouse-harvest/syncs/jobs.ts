@@ -6,8 +6,8 @@ import { listPages } from '../list.js';
 
 const sync = createSync({
   description:
-    'Jobs that were changed since the last run; deleted ones are found by a run from the start',
-  version: '1.0.0',
+    'Jobs that were changed since the last run; those that become templates are deleted, and deleted ones are found by a run from the start',
+  version: '1.0.1',
   frequency: 'every hour',
   autoStart: true,
   scopes: ['harvest:jobs:list'],
@@ -32,7 +32,16 @@ const sync = createSync({
       page: checkpoint?.page,
       savePage: (page) => svc.saveCheckpoint({ since, nextSince: next, page }),
     });
-    for await (const jobs of pages) await svc.batchSave(jobs.filter(isJob).map(jobOf), 'Job');
+    for await (const page of pages) {
+      await svc.batchSave(page.filter(isJob).map(jobOf), 'Job');
+      if (since === '') continue;
+      // A job that was saved may have become a template.
+      const templates = page.filter((job) => !isJob(job));
+      await svc.batchDelete(
+        templates.map(({ id }) => ({ id: String(id) })),
+        'Job',
+      );
+    }
     if (since === '') await svc.trackDeletesEnd('Job');
     await svc.saveCheckpoint({ since: next });
   },
