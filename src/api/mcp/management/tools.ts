@@ -1,6 +1,6 @@
 import type { Json } from '#kernel/stable-json.ts';
 
-/** An operation of the API as a tool. What is not said here comes of its route. */
+/** An operation of the API as a tool. What is absent here comes from its route. */
 export interface ToolDefinition {
   readonly name: string;
   /** Method and path of the operation. */
