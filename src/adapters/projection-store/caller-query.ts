@@ -4,6 +4,9 @@ import { checkNames, checkTree, refused } from './caller-syntax.ts';
 import type { Connection } from './connection.ts';
 import { engineCode } from './engine-errors.ts';
 
+/** Nodes of a query. */
+const treeRowsMax = 1_000_000;
+
 /** Settings of a connection, in the order in which they are set. */
 export type ConnectionSettings = Readonly<Record<string, string | number>>;
 
@@ -16,7 +19,8 @@ export function callerSettings(limits: CallerLimits): ConnectionSettings {
     max_execution_time: limits.seconds,
     timeout_overflow_mode: 'throw',
     max_memory_usage: limits.memoryBytes,
-    max_result_rows: limits.rows,
+    // The tree of a query has more rows than its result may have: those are counted by `countedAs`.
+    max_result_rows: treeRowsMax,
     max_result_bytes: limits.resultBytes,
     result_overflow_mode: 'throw',
     max_threads: 1,
@@ -43,57 +47,38 @@ const formats: Readonly<Record<CallerFormat, string>> = {
   table: 'PrettyCompactNoEscapesMonoBlock',
 };
 
-/** Of the query as text and as a tree, which has more rows than the result may have. */
-export const checkLimits = (limits: CallerLimits): CallerLimits => ({
-  ...limits,
-  rows: treeRowsMax,
-});
-const treeRowsMax = 1_000_000;
-
 /**
- * The query as it may run, on a connection that only reads and whose database is that of the scope. The engine rewrites the
- * query and parses it as a subquery, so that neither a second statement nor a format, a file or another kind of statement
- * is left.
- * @throws as `CallerQueries.runCallerQuery`
- */
-export async function checkedOn(connection: Connection, query: CallerQuery): Promise<string> {
-  try {
-    const formatted = await formattedOf(connection, query.sql);
-    checkNames(formatted);
-    const tree = linesOf(await connection.run(`EXPLAIN AST SELECT * FROM (${formatted})`));
-    checkTree(tree);
-    return formatted;
-  } catch (error) {
-    throw callerErrorOf(error, query.limits);
-  }
-}
-
-/**
- * Ends a query whose rows so far are larger than the result may be, before they are written. The engine's own limits count
- * what it has in memory, where the same text in each row takes no place, and ignore a SELECT without a table. Callers cannot
- * name `throwIf`.
- */
-const countedAs = (checked: string, { resultBytes }: CallerLimits): string =>
-  `SELECT * FROM (${checked}) QUALIFY NOT throwIf(
-    sum(byteSize(*)) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) > ${resultBytes})`;
-
-/**
- * The rows of a checked query, whose escaped text may be larger than they are.
+ * Runs it on a connection that only reads and whose database is that of the scope. The engine rewrites the query and
+ * parses it as a subquery, so that neither a second statement nor a format, a file or another kind of statement is left.
  * @throws as `CallerQueries.runCallerQuery`
  */
 export async function runOn(
   connection: Connection,
-  checked: string,
-  { format, limits }: CallerQuery,
+  { sql, format, limits }: CallerQuery,
 ): Promise<Buffer> {
   try {
-    const result = await connection.run(`${countedAs(checked, limits)} FORMAT ${formats[format]}`);
+    const formatted = await formattedOf(connection, sql);
+    checkNames(formatted);
+    checkTree(linesOf(await connection.run(`EXPLAIN AST SELECT * FROM (${formatted})`)));
+    const counted = countedAs(formatted, limits);
+    const result = await connection.run(`${counted} FORMAT ${formats[format]}`);
+    // The escaped text may be larger than the rows.
     if (result.length <= limits.resultBytes) return result;
   } catch (error) {
     throw callerErrorOf(error, limits);
   }
   throw limitError(tooLarge(limits));
 }
+
+/**
+ * Ends a query whose rows so far are more, or larger, than the result may have, before they are written. The engine's own
+ * limits count what it has in memory, where the same text in each row takes no place, and ignore a SELECT without a table.
+ * Callers cannot name `throwIf`.
+ */
+const countedAs = (checked: string, { rows, resultBytes }: CallerLimits): string =>
+  `SELECT * FROM (${checked})
+    WINDOW so_far AS (ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+    QUALIFY NOT throwIf(count() OVER so_far > ${rows} OR sum(byteSize(*)) OVER so_far > ${resultBytes})`;
 
 /** Sent as digits, so that nothing of it is read as a part of this statement. */
 async function formattedOf(connection: Connection, sql: string): Promise<string> {

@@ -1,6 +1,5 @@
 import { GatewayError } from '#kernel/errors.ts';
 import type {
-  CallerLimits,
   CallerQuery,
   CallerViews,
   Insert,
@@ -10,13 +9,7 @@ import type {
   TableDefinition,
   ViewDefinition,
 } from '#ports/projection-store.ts';
-import {
-  callerSettings,
-  checkedOn,
-  checkLimits,
-  runOn,
-  type ConnectionSettings,
-} from './caller-query.ts';
+import { callerSettings, runOn, type ConnectionSettings } from './caller-query.ts';
 import {
   callerDatabase,
   dropDatabase,
@@ -325,28 +318,17 @@ class ClickHouseStore implements QueryableStore {
   }
 
   async runCallerQuery(query: CallerQuery): Promise<Buffer> {
-    const { scope, limits } = query;
+    const { database, openReader, onPartDamaged } = this.#options;
+    const readable = callerDatabase(database, query.scope);
     return attempt(async () => {
       await this.#checking();
-      const checked = await this.#asReader(scope, checkLimits(limits), (connection) =>
-        checkedOn(connection, query),
-      );
-      return this.#asReader(scope, limits, (connection) => runOn(connection, checked, query));
-    }, this.#options.onPartDamaged);
-  }
-
-  async #asReader<T>(
-    scope: string,
-    limits: CallerLimits,
-    task: (connection: Connection) => Promise<T>,
-  ): Promise<T> {
-    const { database, openReader } = this.#options;
-    const connection = await openReader(callerDatabase(database, scope), callerSettings(limits));
-    try {
-      return await task(connection);
-    } finally {
-      await connection.close();
-    }
+      const connection = await openReader(readable, callerSettings(query.limits));
+      try {
+        return await runOn(connection, query);
+      } finally {
+        await connection.close();
+      }
+    }, onPartDamaged);
   }
 
   /** Lets running statements end. */
