@@ -138,6 +138,27 @@ export async function messageCount({ kafka }: RecipeWorld, topic: string): Promi
   return partitions.reduce((sum, { high, low }) => sum + Number(high) - Number(low), 0);
 }
 
+/** Number of different keys in a topic of one partition: a worker that is killed may write a message twice. */
+export async function keyCount(world: RecipeWorld, topic: string): Promise<number> {
+  const end = await messageCount(world, topic);
+  const keys = new Set<string>();
+  if (end === 0) return 0;
+  const groupId = `data.keys-${randomBytes(6).toString('hex')}`;
+  const consumer = world.kafka.consumer({ groupId });
+  await consumer.connect();
+  await consumer.subscribe({ topics: [topic], fromBeginning: true });
+  await new Promise<void>((resolve, reject) => {
+    const eachMessage = ({ message }: kafkajs.EachMessagePayload): Promise<void> => {
+      keys.add(String(message.key));
+      if (Number(message.offset) >= end - 1) resolve();
+      return Promise.resolve();
+    };
+    consumer.run({ eachMessage }).catch(reject);
+  });
+  await consumer.disconnect();
+  return keys.size;
+}
+
 /** Resolves when the group that writes typed topics has read all that the records topic has. */
 export async function topicHasAll({ kafka }: RecipeWorld, topic: string): Promise<void> {
   const admin = kafka.admin();

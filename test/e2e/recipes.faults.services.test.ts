@@ -15,9 +15,7 @@ describe('the recipes for data teams', { timeout }, () => {
     const outcome = await playPostgres(report);
     expect(outcome.differences).toEqual([]);
     expect(outcome.records).toBeGreaterThan(1_000);
-    expect(outcome.rows).toBe(outcome.records);
-    // The worker that was killed may not have kept its position after the message that it set aside.
-    expect([1, 2]).toContain(outcome.deadLetters);
+    expect(outcome).toMatchObject({ rows: outcome.records, deadLetters: 1 });
   });
 
   it("give Debezium's transforms old rows, structured keys and nanoseconds", async () => {

@@ -11,6 +11,7 @@ import {
   contacts,
   createTopic,
   deadLetters,
+  keyCount,
   messageCount,
   currentRecords,
   deployContact,
@@ -29,6 +30,7 @@ export interface Outcome {
   readonly rows: number;
   /** Rows that are missing, too many, or of other values. */
   readonly differences: readonly string[];
+  /** Messages that could not be read, by their keys. */
   readonly deadLetters: number;
 }
 
@@ -142,7 +144,9 @@ async function compared({ world, connections, postgres }: Parts): Promise<Outcom
     const found = { records: expected.size, rows: rows.length, differences };
     const parked = await messageCount(world, deadLetters);
     const isDone = differences.length === 0 && parked > 0;
-    if (isDone || performance.now() > deadline) return { ...found, deadLetters: parked };
+    if (isDone || performance.now() > deadline) {
+      return { ...found, deadLetters: await keyCount(world, deadLetters) };
+    }
     await wait(250);
   }
 }
